@@ -1,0 +1,295 @@
+//! The record of a client request and of every attempt made for it.
+//!
+//! Field names are those of the columns of `headgate.requests` and `headgate.attempts`: a record is written to the
+//! journal as JSON and inserted by name. A record never holds a body, a credential or a header value.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    id::{CredentialId, GroupId, KeyId, RequestId, Revision, UpstreamId},
+    protocol::{Protocol, UpstreamKind},
+};
+
+/// How a request or attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A complete answer reached the client.
+    Success,
+    /// No answer: every attempt failed.
+    Failed,
+    /// The client left.
+    Canceled,
+    /// Output was sent, then the answer broke off.
+    Partial,
+    /// The request was refused for what it is.
+    ClientError,
+    /// No candidate can express it.
+    Unsupported,
+    /// No candidate was there to try.
+    Unavailable,
+}
+
+impl Outcome {
+    /// The word used in the database and in filters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+            Self::Partial => "partial",
+            Self::ClientError => "client_error",
+            Self::Unsupported => "unsupported",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// Whose fault an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum ErrorSource {
+    Client,
+    Upstream,
+    Gateway,
+}
+
+/// Why a candidate was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// The first choice.
+    Initial,
+    /// After another candidate failed.
+    Failover,
+    /// Another credential of the same upstream, after the first one was refused.
+    Credential,
+    /// The same candidate again.
+    Retry,
+    /// The session's upstream.
+    Affinity,
+    /// A trial of a half-open upstream.
+    RecoveryTrial,
+    /// A trial while everything is open.
+    LastResort,
+}
+
+/// State of an upstream's breaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the field's standard words")]
+pub enum BreakerState {
+    #[default]
+    Closed,
+    Open,
+    HalfOpen,
+}
+
+/// One client request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RequestRecord {
+    /// Identity, UUIDv7.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: RequestId,
+    /// When the request's head had arrived.
+    pub started_at: DateTime<Utc>,
+    /// When its last byte was sent.
+    pub completed_at: DateTime<Utc>,
+    /// Group, by identity and by its name at the time.
+    pub group_id: Option<GroupId>,
+    /// Its name at the time.
+    pub group_name: Option<String>,
+    /// Access key.
+    pub key_id: Option<KeyId>,
+    /// Its name at the time.
+    pub key_name: Option<String>,
+    /// The upstream whose answer the client got.
+    pub upstream_id: Option<UpstreamId>,
+    /// Its name at the time.
+    pub upstream_name: Option<String>,
+    /// The protocol the client spoke.
+    pub protocol: Option<Protocol>,
+    /// The client program, as far as it is known (`codex`, `claude-code`, …).
+    pub client: Option<String>,
+    /// The path called, without query.
+    pub endpoint: String,
+    /// The model asked for, as the client wrote it.
+    pub model: Option<String>,
+    /// Whether a stream was asked for.
+    pub stream: bool,
+    /// Peer address.
+    pub client_ip: Option<String>,
+    /// At most 512 characters.
+    pub user_agent: Option<String>,
+    /// HTTP status sent; 499 when the client left before one was.
+    pub status: i32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Class and detail of the failure.
+    pub error_kind: Option<String>,
+    /// Whose fault it is.
+    pub error_source: Option<ErrorSource>,
+    /// A sentence, at most 500 bytes.
+    pub error_text: Option<String>,
+    /// Milliseconds to the first output.
+    pub ttft_ms: Option<i64>,
+    /// Milliseconds from the head's arrival to the last byte.
+    pub duration_ms: i64,
+    /// Microseconds of `duration_ms` that were not spent waiting for an upstream, until the first attempt was sent.
+    pub overhead_us: Option<i64>,
+    /// Attempts made.
+    pub attempt_count: i32,
+    /// Size of the client's body, decoded.
+    pub request_bytes: i64,
+    /// Bytes of body sent to the client.
+    pub response_bytes: i64,
+    /// Estimated prompt tokens (UTF-8 bytes of text ÷ 4).
+    pub estimated_input: Option<i64>,
+    /// Whether the completion event was seen.
+    pub stream_completed: bool,
+    /// The last event seen, at most 80 bytes.
+    pub last_event: Option<String>,
+    /// The upstream's own request id.
+    pub upstream_request_id: Option<String>,
+    /// The affinity key, hashed.
+    pub affinity_key: Option<String>,
+    /// The configuration revision used.
+    pub revision: Revision,
+    /// The region asked for.
+    pub region: Option<String>,
+    /// Codes of what translation dropped or changed.
+    pub warnings: Vec<String>,
+    /// Per candidate, why it was chosen or stopped, compactly.
+    #[schema(value_type = Object)]
+    pub reasons: serde_json::Value,
+    /// Tokens.
+    #[serde(flatten)]
+    pub usage: UsageColumns,
+}
+
+/// One attempt at an upstream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AttemptRecord {
+    /// The request it belongs to.
+    #[schema(value_type = uuid::Uuid)]
+    pub request_id: RequestId,
+    /// 1, 2, 3 …
+    pub number: i32,
+    /// Start of the request (part of the key: the partition).
+    pub started_at: DateTime<Utc>,
+    /// Start of the attempt.
+    pub attempted_at: DateTime<Utc>,
+    /// Its end.
+    pub completed_at: DateTime<Utc>,
+    /// Upstream.
+    pub upstream_id: UpstreamId,
+    /// Its name at the time.
+    pub upstream_name: String,
+    /// Credential used; none for an upstream without credentials.
+    pub credential_id: Option<CredentialId>,
+    /// What the upstream speaks.
+    pub protocol: UpstreamKind,
+    /// Proxy used, without user information; none when direct.
+    pub proxy: Option<String>,
+    /// The model name sent.
+    pub mapped_model: Option<String>,
+    /// Priority of the member.
+    pub priority: i32,
+    /// Why it was chosen.
+    pub selection: Selection,
+    /// Breaker before.
+    pub health_before: BreakerState,
+    /// Breaker after.
+    pub health_after: BreakerState,
+    /// HTTP status of the upstream; none when it sent none.
+    pub status: Option<i32>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Class and detail of the failure.
+    pub error_kind: Option<String>,
+    /// Whose fault it is.
+    pub error_source: Option<ErrorSource>,
+    /// A sentence, at most 500 bytes.
+    pub error_text: Option<String>,
+    /// Milliseconds to the first output (streams).
+    pub ttft_ms: Option<i64>,
+    /// Milliseconds from sending to the last byte.
+    pub duration_ms: i64,
+    /// Bytes of body received.
+    pub response_bytes: i64,
+    /// Whether the answer was an event stream.
+    pub stream: bool,
+    /// Whether the completion event was seen.
+    pub stream_completed: bool,
+    /// The last event seen, at most 80 bytes.
+    pub last_event: Option<String>,
+    /// The upstream's own request id.
+    pub upstream_request_id: Option<String>,
+    /// Codes of what translation dropped or changed.
+    pub warnings: Vec<String>,
+    /// Tokens.
+    #[serde(flatten)]
+    pub usage: UsageColumns,
+}
+
+/// [`crate::Usage`] under the names of its columns; absent counters were not reported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[expect(missing_docs, reason = "see Usage")]
+pub struct UsageColumns {
+    pub tokens_fresh: Option<i64>,
+    pub tokens_read: Option<i64>,
+    pub tokens_write_5m: Option<i64>,
+    pub tokens_write_1h: Option<i64>,
+    pub tokens_write_other: Option<i64>,
+    pub tokens_output: Option<i64>,
+    pub tokens_reasoning: Option<i64>,
+    pub usage_wire: Option<Protocol>,
+}
+
+impl From<&crate::Usage> for UsageColumns {
+    fn from(usage: &crate::Usage) -> Self {
+        let column = |n: Option<u64>| n.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        Self {
+            tokens_fresh: column(usage.fresh),
+            tokens_read: column(usage.read),
+            tokens_write_5m: column(usage.write_5m),
+            tokens_write_1h: column(usage.write_1h),
+            tokens_write_other: column(usage.write_other),
+            tokens_output: column(usage.output),
+            tokens_reasoning: column(usage.reasoning),
+            usage_wire: usage.wire,
+        }
+    }
+}
+
+/// A finished request with its attempts: one line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The request.
+    pub request: RequestRecord,
+    /// Its attempts in order.
+    pub attempts: Vec<AttemptRecord>,
+}
+
+/// Makes a text fit for a record: no NUL (PostgreSQL cannot store it), valid at the cut, at most `max` bytes.
+pub fn clip(text: &str, max: usize) -> String {
+    let mut end = text.len().min(max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().replace('\0', "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clipped_text_is_valid_and_storable() {
+        assert_eq!(clip("中中中", 7), "中中");
+        assert_eq!(clip("a\0b", 10), "a\u{fffd}b");
+    }
+}

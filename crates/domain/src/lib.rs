@@ -1,0 +1,36 @@
+//! The nouns of Headgate: names, ids and validated types, without any I/O.
+//!
+//! Everything above this crate speaks in these types. A value that exists has been checked: parsing and
+//! validation happen once, at the edge ([`file`], serde), so that the inside need not check again.
+
+pub mod audit;
+pub mod configuration;
+pub mod failure;
+pub mod file;
+pub mod group;
+pub mod id;
+pub mod key;
+pub mod monitor;
+pub mod name;
+pub mod pattern;
+pub mod plan;
+pub mod protocol;
+pub mod secret;
+pub mod settings;
+pub mod span;
+pub mod upstream;
+pub mod usage;
+
+pub use audit::{AttemptRecord, ErrorSource, Outcome, RequestRecord};
+pub use configuration::Configuration;
+pub use failure::{Class, Detail, Failure, UpstreamError};
+pub use group::{Group, Member, Strategy};
+pub use id::{AlertId, CredentialId, GroupId, KeyId, MonitorId, RequestId, Revision, UpstreamId};
+pub use key::AccessKey;
+pub use name::Name;
+pub use protocol::{Protocol, UpstreamKind};
+pub use secret::Secret;
+pub use settings::Settings;
+pub use span::Span;
+pub use upstream::Upstream;
+pub use usage::Usage;

@@ -1,0 +1,123 @@
+//! Monitors and alert targets, as they are configured. Their effect comes with active monitoring.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    id::{AlertId, MonitorId, Revision, UpstreamId},
+    span::Span,
+    upstream::{Masked, is_true, yes},
+};
+
+/// An active probe of one upstream and model. `R` is how the upstream is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MonitorSpec<R> {
+    /// The upstream.
+    pub upstream: R,
+    /// The model asked for.
+    pub model: String,
+    /// Time between two probes.
+    #[serde(default = "default_interval")]
+    pub interval: Span,
+    /// The route, or `auto`: that of the upstream's protocol.
+    #[serde(default = "default_endpoint")]
+    pub endpoint: String,
+    /// Whether the answer is streamed.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub stream: bool,
+    /// The prompt.
+    #[serde(default = "default_message")]
+    pub message: String,
+    /// Output limit.
+    #[serde(default = "default_tokens")]
+    pub max_tokens: u32,
+    /// Switched on.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub enabled: bool,
+}
+
+fn default_interval() -> Span {
+    Span::secs(300)
+}
+
+fn default_endpoint() -> String {
+    "auto".to_owned()
+}
+
+fn default_message() -> String {
+    "hi".to_owned()
+}
+
+fn default_tokens() -> u32 {
+    16
+}
+
+impl<R> MonitorSpec<R> {
+    /// The same with the upstream named otherwise.
+    pub fn with_upstream<S>(self, upstream: S) -> MonitorSpec<S> {
+        MonitorSpec {
+            upstream,
+            model: self.model,
+            interval: self.interval,
+            endpoint: self.endpoint,
+            stream: self.stream,
+            message: self.message,
+            max_tokens: self.max_tokens,
+            enabled: self.enabled,
+        }
+    }
+}
+
+/// A monitor as it is configured; its identity in files is upstream and model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Monitor {
+    /// Identity for history.
+    pub id: MonitorId,
+    /// The revision that last changed it.
+    pub revision: Revision,
+    /// Everything else.
+    pub spec: MonitorSpec<UpstreamId>,
+}
+
+/// How an alert is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AlertKind {
+    /// A signed JSON document by POST.
+    Webhook,
+}
+
+/// Where alerts go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlertSpec {
+    /// How it is delivered.
+    pub kind: AlertKind,
+    /// The address; kept in the vault.
+    pub url: Masked,
+    /// The signing secret; kept in the vault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Masked>,
+    /// Quiet time between two alerts of one kind; absent: the setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debounce: Option<Span>,
+}
+
+/// An alert target as it is configured; its identity in files is its place in the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Alert {
+    /// Identity for history.
+    pub id: AlertId,
+    /// The revision that last changed it.
+    pub revision: Revision,
+    /// Everything else.
+    pub spec: AlertSpec,
+}
+
+impl Alert {
+    /// The vault's account of one field.
+    pub fn account(&self, field: &str) -> String {
+        format!("alert/{}/{field}", self.id)
+    }
+}

@@ -1,0 +1,1 @@
+//! What applying a file would change.

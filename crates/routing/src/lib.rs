@@ -1,0 +1,1 @@
+//! Who gets a request, and what a result means.
