@@ -1,16 +1,21 @@
 //! The whole configuration as one document: what a revision stores.
 
+use std::collections::HashSet;
+
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    group::Group,
+    file::Problem,
+    group::{Budget, Group, Strategy},
     id::{GroupId, KeyId, Revision, UpstreamId},
     key::AccessKey,
     monitor::{Alert, Monitor},
     name::Name,
     settings::SettingsPatch,
-    upstream::Upstream,
+    span::Span,
+    upstream::{self, Limits, MASK, Upstream},
 };
 
 /// Every object of one revision. It holds no secret: those are in the vault, under the ids that stand here.
@@ -31,12 +36,6 @@ pub struct Configuration {
     pub monitors: Vec<Monitor>,
     /// Alert targets.
     pub alerts: Vec<Alert>,
-}
-
-impl Default for Revision {
-    fn default() -> Self {
-        Self(0)
-    }
 }
 
 impl Configuration {
@@ -72,4 +71,263 @@ impl Configuration {
         let fold = name.fold();
         self.keys.iter().find(|k| k.name.fold() == fold)
     }
+}
+
+/// Checks every rule that a single object's form cannot express. All problems are collected.
+pub fn validate(configuration: &Configuration) -> Vec<Problem> {
+    let mut check = Check::default();
+    for (name, message) in configuration.settings.effective().problems() {
+        check.problem(format!("settings.{name}"), message);
+    }
+    for u in &configuration.upstreams {
+        check.upstream(u);
+    }
+    for g in &configuration.groups {
+        check.group(configuration, g);
+    }
+    for k in &configuration.keys {
+        check.key(configuration, k);
+    }
+    for m in &configuration.monitors {
+        check.monitor(configuration, m);
+    }
+    for (at, alert) in configuration.alerts.iter().enumerate() {
+        let url = alert.spec.url.expose();
+        if url != MASK && url::Url::parse(url).is_ok_and(|u| matches!(u.scheme(), "http" | "https")) {
+            continue;
+        }
+        if url != MASK {
+            check.problem(format!("alerts[{at}].url"), "is not an http(s) URL");
+        }
+    }
+    check.problems
+}
+
+#[derive(Default)]
+struct Check {
+    problems: Vec<Problem>,
+    names: HashSet<(&'static str, String)>,
+    hashes: HashSet<crate::key::KeyHash>,
+}
+
+impl Check {
+    fn problem(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(path, message));
+    }
+
+    fn unique(&mut self, section: &'static str, name: &Name) {
+        if !self.names.insert((section, name.fold())) {
+            self.problem(format!("{section}[{name}].name"), "is used twice; names are unique without regard to case");
+        }
+    }
+
+    fn words(&mut self, path: &str, words: &[String]) {
+        if words.iter().any(|w| w.trim().is_empty() || w.len() > 256 || w.chars().any(char::is_control)) {
+            self.problem(path, "has an entry that is empty, longer than 256 bytes or has control characters");
+        }
+    }
+
+    fn limits(&mut self, path: &str, limits: &Limits) {
+        let zero = limits.concurrency == Some(0) || limits.rpm == Some(0) || limits.tpm == Some(0);
+        if zero {
+            self.problem(
+                format!("{path}.limits"),
+                "a limit is at least 1; leave it out for none, or switch off with enabled: false",
+            );
+        }
+    }
+
+    fn budget(&mut self, path: &str, budget: Option<&Budget>) {
+        let negative = |d: &Option<Decimal>| d.is_some_and(|d| d.is_sign_negative() && !d.is_zero());
+        if budget.is_some_and(|b| negative(&b.day) || negative(&b.month) || negative(&b.total)) {
+            self.problem(format!("{path}.budget"), "a budget is not negative");
+        }
+    }
+
+    fn upstream(&mut self, u: &Upstream) {
+        self.unique("upstreams", &u.name);
+        let path = format!("upstreams[{}]", u.name);
+        let spec = &u.spec;
+        if let Err(why) = upstream::check_base_url(&spec.base_url, spec.allow_plain_http) {
+            self.problem(format!("{path}.base_url"), why);
+        }
+        if let Some(proxy) = &spec.proxy
+            && let Err(why) = upstream::check_proxy(proxy.expose())
+        {
+            self.problem(format!("{path}.proxy"), why);
+        }
+        for header in spec.headers.keys() {
+            if let Err(why) = upstream::check_header(header, "") {
+                self.problem(format!("{path}.headers"), why);
+            }
+        }
+        let auth_header = match &spec.auth {
+            Some(upstream::Auth::Header(name)) => Some(("auth", name)),
+            _ => None,
+        };
+        for (field, header) in
+            auth_header.into_iter().chain(spec.session_header.as_ref().map(|h| ("session_header", h)))
+        {
+            let own = field == "auth"
+                && ["authorization", "x-api-key", "x-goog-api-key"].iter().any(|n| header.eq_ignore_ascii_case(n));
+            if !own && let Err(why) = upstream::check_header(header, "") {
+                self.problem(format!("{path}.{field}"), why);
+            }
+        }
+        for (field, span) in [
+            ("connect", spec.timeouts.connect),
+            ("first_response", spec.timeouts.first_response),
+            ("idle", spec.timeouts.idle),
+            ("non_stream", spec.timeouts.non_stream),
+        ] {
+            if let Some(span) = span
+                && (span < Span::millis(100) || span > Span::secs(3600))
+            {
+                self.problem(format!("{path}.timeouts.{field}"), format!("{span} is not between 100ms and 1h"));
+            }
+        }
+        self.limits(&path, &spec.limits);
+        self.words(&format!("{path}.models"), &spec.models.allow);
+        self.words(&format!("{path}.tags"), &spec.tags.labels);
+        for (from, to) in &spec.models.map {
+            if from.is_empty() || to.is_empty() || to.matches('*').count() > from.matches('*').count() {
+                self.problem(
+                    format!("{path}.models.map"),
+                    format!("'{from}: {to}': neither side is empty, and the target has no more '*' than the pattern"),
+                );
+            }
+        }
+        if spec.max_context == Some(0) {
+            self.problem(format!("{path}.max_context"), "is 0; leave it out for no limit");
+        }
+        if spec.billing.credit_ratio.is_some_and(|r| r <= Decimal::ZERO) {
+            self.problem(format!("{path}.billing.credit_ratio"), "is not greater than 0");
+        }
+    }
+
+    fn group(&mut self, configuration: &Configuration, g: &Group) {
+        self.unique("groups", &g.name);
+        let path = format!("groups[{}]", g.name);
+        let mut seen = HashSet::new();
+        for m in &g.spec.members {
+            let name =
+                configuration.upstream(m.upstream).map_or_else(|| m.upstream.to_string(), |u| u.name.to_string());
+            let at = format!("{path}.members[{name}]");
+            if configuration.upstream(m.upstream).is_none() {
+                self.problem(at.clone(), "the upstream is not configured");
+            }
+            if !seen.insert(m.upstream) {
+                self.problem(at.clone(), "is listed twice in this group");
+            }
+            if m.weight == 0 {
+                self.problem(format!("{at}.weight"), "is 0; a weight is at least 1, enabled: false takes a member out");
+            }
+            if m.min_input.zip(m.max_input).is_some_and(|(low, high)| low > high) {
+                self.problem(at, "min_input is larger than max_input");
+            }
+        }
+        for (alias, target) in &g.spec.aliases {
+            let at = format!("{path}.aliases.{alias}");
+            if target.candidates.is_empty() {
+                self.problem(at.clone(), "has no candidates");
+            }
+            for t in target.candidates.iter().chain(&target.fallback) {
+                if !seen.contains(&t.upstream) {
+                    self.problem(at.clone(), "names an upstream that is not a member of the group");
+                }
+                if t.weight == 0 || t.model.is_empty() {
+                    self.problem(at.clone(), "has a target without a model or with weight 0");
+                }
+            }
+        }
+        if g.spec.max_multiplier.is_some_and(|m| m <= Decimal::ZERO) {
+            self.problem(format!("{path}.max_multiplier"), "is not greater than 0");
+        }
+        if let Some(regions) = &g.spec.regions {
+            self.words(&format!("{path}.regions"), regions);
+        }
+        self.budget(&path, g.spec.budget.as_ref());
+    }
+
+    fn key(&mut self, configuration: &Configuration, k: &AccessKey) {
+        self.unique("keys", &k.name);
+        let path = format!("keys[{}]", k.name);
+        if configuration.group(k.spec.group).is_none() {
+            self.problem(format!("{path}.group"), "the group is not configured");
+        }
+        if !self.hashes.insert(k.hash) {
+            self.problem(format!("{path}.secret"), "is the same as another key's");
+        }
+        for (field, words) in [("models", &k.spec.models), ("regions", &k.spec.regions), ("labels", &k.spec.labels)] {
+            if let Some(words) = words {
+                self.words(&format!("{path}.{field}"), words);
+            }
+        }
+        self.limits(&path, &k.spec.limits);
+        self.budget(&path, k.spec.budget.as_ref());
+    }
+
+    fn monitor(&mut self, configuration: &Configuration, m: &Monitor) {
+        let name =
+            configuration.upstream(m.spec.upstream).map_or_else(|| m.spec.upstream.to_string(), |u| u.name.to_string());
+        let path = format!("monitors[{name} {}]", m.spec.model);
+        if !self.names.insert(("monitors", format!("{} {}", m.spec.upstream, m.spec.model))) {
+            self.problem(path.clone(), "is listed twice");
+        }
+        if configuration.upstream(m.spec.upstream).is_none() {
+            self.problem(path.clone(), "the upstream is not configured");
+        }
+        if m.spec.model.is_empty() {
+            self.problem(path.clone(), "has no model");
+        }
+        if m.spec.interval < Span::secs(5) {
+            self.problem(format!("{path}.interval"), "is shorter than 5s");
+        }
+    }
+}
+
+/// Keys that are set but have no effect in this version: one sentence each, with the path.
+pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
+    const NOTE: &str = "is stored, but has no effect in this version";
+    let mut notes = Vec::new();
+    let mut note = |set: bool, path: String| {
+        if set {
+            notes.push(Problem::new(path, NOTE));
+        }
+    };
+    for u in &configuration.upstreams {
+        let path = |field: &str| format!("upstreams[{}].{field}", u.name);
+        note(u.spec.billing != Default::default(), path("billing"));
+        note(u.spec.profile.is_some(), path("profile"));
+        note(u.spec.capabilities.is_some(), path("capabilities"));
+        note(u.spec.max_context.is_some(), path("max_context"));
+        note(u.spec.limits.rpm.is_some(), path("limits.rpm"));
+        note(u.spec.limits.tpm.is_some(), path("limits.tpm"));
+    }
+    for g in &configuration.groups {
+        let path = |field: &str| format!("groups[{}].{field}", g.name);
+        note(g.spec.strategy != Strategy::P2c, path("strategy"));
+        note(g.spec.balance != Default::default(), path("balance"));
+        note(g.spec.max_multiplier.is_some(), path("max_multiplier"));
+        note(g.spec.unknown_multiplier != Default::default(), path("unknown_multiplier"));
+        note(!g.spec.require.is_empty(), path("require"));
+        note(g.spec.strict, path("strict"));
+        note(g.spec.on_saturation != Default::default(), path("on_saturation"));
+        note(g.spec.wait.is_some(), path("wait"));
+        note(g.spec.queue != Default::default(), path("queue"));
+        note(g.spec.budget.is_some(), path("budget"));
+        note(!g.spec.aliases.is_empty(), path("aliases"));
+        note(
+            g.spec.members.iter().any(|m| m.min_input.is_some() || m.max_input.is_some()),
+            path("members[].min_input, max_input"),
+        );
+    }
+    for k in &configuration.keys {
+        let path = |field: &str| format!("keys[{}].{field}", k.name);
+        note(k.spec.limits != Limits::default(), path("limits"));
+        note(k.spec.budget.is_some(), path("budget"));
+    }
+    note(!configuration.monitors.is_empty(), "monitors".to_owned());
+    note(!configuration.alerts.is_empty(), "alerts".to_owned());
+    notes
 }

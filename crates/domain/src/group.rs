@@ -225,8 +225,7 @@ impl<R> GroupSpec<R> {
                     .map(|t| Ok(AliasTarget { upstream: to(t.upstream)?, model: t.model, weight: t.weight }))
                     .collect::<Result<Vec<_>, E>>()
             };
-            aliases
-                .insert(name, Alias { candidates: targets(alias.candidates)?, fallback: targets(alias.fallback)? });
+            aliases.insert(name, Alias { candidates: targets(alias.candidates)?, fallback: targets(alias.fallback)? });
         }
         Ok(GroupSpec {
             strategy: self.strategy,

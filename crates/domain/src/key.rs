@@ -144,7 +144,13 @@ mod tests {
     #[test]
     fn an_access_key_has_its_form() {
         assert!(check_secret("hg-abcdefghij0123456789").is_ok());
-        for bad in ["sk-abcdefghij0123456789", "hg-short", "hg-abcdefghij012345678 ", "hg-", &format!("hg-{}", "a".repeat(126))] {
+        for bad in [
+            "sk-abcdefghij0123456789",
+            "hg-short",
+            "hg-abcdefghij012345678 ",
+            "hg-",
+            &format!("hg-{}", "a".repeat(126)),
+        ] {
             assert!(check_secret(bad).is_err(), "{bad}");
         }
     }

@@ -117,7 +117,7 @@ macro_rules! settings {
             pub fn out_of_bounds(&self) -> Vec<(&'static str, String)> {
                 let mut wrong = Vec::new();
                 $($(
-                    if self.$name < $low || self.$name > $high {
+                    if !($low..=$high).contains(&self.$name) {
                         wrong.push((stringify!($name), format!("{} is not between {} and {}", self.$name, $low, $high)));
                     }
                 )?)*
@@ -214,7 +214,10 @@ impl Settings {
         if let Some(zone) = &self.time_zone
             && zone.parse::<chrono_tz::Tz>().is_err()
         {
-            wrong.push(("time_zone", format!("'{zone}' is not an IANA time zone such as Europe/Berlin or Asia/Shanghai")));
+            wrong.push((
+                "time_zone",
+                format!("'{zone}' is not an IANA time zone such as Europe/Berlin or Asia/Shanghai"),
+            ));
         }
         if let Some(proxy) = &self.fetch_proxy
             && let Err(why) = crate::upstream::check_proxy(proxy.expose())

@@ -471,7 +471,8 @@ pub fn is_forbidden_address(ip: IpAddr) -> bool {
 /// Checks an upstream's base URL: http(s) only, no user information, plain http only to loopback unless allowed,
 /// no link-local or metadata address.
 pub fn check_base_url(text: &str, allow_plain_http: bool) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|why| format!("'{text}' is not a URL ({why}); write it like https://host/v1"))?;
+    let url =
+        Url::parse(text).map_err(|why| format!("'{text}' is not a URL ({why}); write it like https://host/v1"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("the scheme of a base URL is http or https, not '{}'", url.scheme()));
     }
