@@ -1,1 +1,17 @@
-//! The languages.
+//! The languages: what bytes of a protocol mean, without knowing about sockets, upstreams or settings.
+//!
+//! - [`request`]: what a client's body asks for, found without copying it.
+//! - [`sse`]: server-sent events cut out of arbitrary chunks.
+//! - [`observe`]: what an answer says as it passes: output, completion, usage, errors.
+//! - [`error`] and [`envelope`]: refusals of upstreams read, refusals to clients written.
+//! - [`splice`]: the one change made to a same-protocol body, the model's name.
+
+pub mod envelope;
+pub mod error;
+pub mod models;
+pub mod observe;
+pub mod request;
+pub mod retry_after;
+pub mod splice;
+pub mod sse;
+pub mod usage;

@@ -1,0 +1,204 @@
+//! What an answer says as it passes by: output, completion, usage, errors. Nothing is changed and nothing kept of the
+//! content.
+//!
+//! *Output* and *work* are those of the routing contract (Timeouts); how a stream ends is the translation contract's 5.5.
+
+mod chat;
+mod claude;
+mod presence;
+mod responses;
+
+use headgate_domain::{Protocol, UpstreamError, Usage, audit::clip};
+use serde_json::Value;
+
+/// Why an answer stopped, as far as the gateway must tell the cases apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// By itself; `empty` if there was no output.
+    Natural,
+    /// To call tools; `empty` if there is no usable call.
+    Tools,
+    /// A limit, a filter, a refusal, a full context, a pause: never `empty`.
+    Cause,
+}
+
+/// What one event contained.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Output, or an opened block or item.
+    pub work: bool,
+    /// Something a person or tool can use.
+    pub output: bool,
+}
+
+impl Seen {
+    const OUTPUT: Self = Self { work: true, output: true };
+    const WORK: Self = Self { work: true, output: false };
+
+    fn or(self, other: Self) -> Self {
+        Self { work: self.work || other.work, output: self.output || other.output }
+    }
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// With its completion event (or all of a document).
+    Complete,
+    /// Complete, but without any output.
+    Empty,
+    /// Without its completion event.
+    Cut,
+    /// With an error inside.
+    Failed(UpstreamError),
+}
+
+/// What a whole body is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Document {
+    /// An answer of the protocol, or at least JSON that is no error.
+    Answer,
+    /// An error in a successful status.
+    Failed(UpstreamError),
+    /// Not JSON at all.
+    Unreadable,
+}
+
+/// Watches one answer.
+#[derive(Debug)]
+pub struct Observer {
+    protocol: Protocol,
+    usage: Usage,
+    last_event: String,
+    finish: Option<Finish>,
+    output: bool,
+    terminal: bool,
+    error: Option<UpstreamError>,
+    next_sequence: u64,
+}
+
+impl Observer {
+    /// Watches an answer that speaks `protocol`.
+    pub fn new(protocol: Protocol) -> Self {
+        Self {
+            protocol,
+            usage: Usage::default(),
+            last_event: String::new(),
+            finish: None,
+            output: false,
+            terminal: false,
+            error: None,
+            next_sequence: 0,
+        }
+    }
+
+    /// Takes the payload of one event.
+    pub fn event(&mut self, data: &[u8]) -> Seen {
+        let data = data.trim_ascii();
+        if data == b"[DONE]" {
+            "[DONE]".clone_into(&mut self.last_event);
+            self.terminal |= self.protocol == Protocol::Chat;
+            return Seen::default();
+        }
+        let seen = match self.protocol {
+            Protocol::Chat => chat::event(self, data),
+            Protocol::Responses => responses::event(self, data),
+            Protocol::Claude => claude::event(self, data),
+        };
+        // What cannot be read as an event of the protocol may still be an error of any shape.
+        let seen = seen.unwrap_or_else(|| {
+            if let Ok(value) = serde_json::from_slice::<Value>(data)
+                && let Some(error) = crate::error::inside_success(&value)
+            {
+                self.fail(error);
+            }
+            Seen::default()
+        });
+        self.output |= seen.output;
+        seen
+    }
+
+    /// Takes a whole body that is not an event stream.
+    pub fn document(&mut self, body: &[u8]) -> Document {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else { return Document::Unreadable };
+        if let Some(error) = crate::error::inside_success(&value) {
+            self.fail(error.clone());
+            return Document::Failed(error);
+        }
+        let seen = match self.protocol {
+            Protocol::Chat => chat::document(self, body),
+            Protocol::Responses => responses::document(self, body),
+            Protocol::Claude => claude::document(self, body),
+        };
+        match seen {
+            Some(seen) => self.output |= seen.output,
+            // JSON of another shape: not ours to judge.
+            None => self.output = true,
+        }
+        self.terminal = true;
+        Document::Answer
+    }
+
+    /// How the answer ended, once there are no more bytes.
+    pub fn end(&self) -> End {
+        if let Some(error) = &self.error {
+            return End::Failed(error.clone());
+        }
+        let complete = self.terminal || (self.finish.is_some() && self.protocol != Protocol::Responses);
+        match (complete, self.finish) {
+            (false, _) => End::Cut,
+            (true, Some(Finish::Cause)) => End::Complete,
+            (true, _) if self.output => End::Complete,
+            (true, _) => End::Empty,
+        }
+    }
+
+    /// Whether the completion event was seen.
+    pub fn completed(&self) -> bool {
+        self.terminal
+    }
+
+    /// Whether there was any output.
+    pub fn has_output(&self) -> bool {
+        self.output
+    }
+
+    /// The error seen inside the answer.
+    pub fn error(&self) -> Option<&UpstreamError> {
+        self.error.as_ref()
+    }
+
+    /// The tokens reported so far.
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// The last event's name, at most 80 bytes.
+    pub fn last_event(&self) -> Option<&str> {
+        Some(self.last_event.as_str()).filter(|e| !e.is_empty())
+    }
+
+    /// The `sequence_number` after the last one seen (Responses).
+    pub fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    fn named(&mut self, event: &str) {
+        if self.last_event != event {
+            self.last_event = clip(event, 80);
+        }
+    }
+
+    fn fail(&mut self, error: UpstreamError) {
+        self.error.get_or_insert(error);
+    }
+
+    fn used(&mut self, usage: Option<&crate::usage::WireUsage>) {
+        if let Some(usage) = usage {
+            self.usage.merge_max(&usage.canonical(self.protocol));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

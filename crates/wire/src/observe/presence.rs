@@ -1,0 +1,54 @@
+//! Whether a member holds anything, without keeping it.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// True for a non-empty text, list or map; false for `null`, numbers and booleans.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Filled(pub(super) bool);
+
+impl<'de> Deserialize<'de> for Filled {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Look;
+        impl<'de> Visitor<'de> for Look {
+            type Value = Filled;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any value")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Filled, E> {
+                Ok(Filled(!text.is_empty()))
+            }
+            fn visit_unit<E>(self) -> Result<Filled, E> {
+                Ok(Filled(false))
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Filled, E> {
+                Ok(Filled(false))
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Filled, E> {
+                Ok(Filled(false))
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Filled, E> {
+                Ok(Filled(false))
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Filled, E> {
+                Ok(Filled(false))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Filled, A::Error> {
+                let mut any = false;
+                while seq.next_element::<IgnoredAny>()?.is_some() {
+                    any = true;
+                }
+                Ok(Filled(any))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Filled, A::Error> {
+                let mut any = false;
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                    any = true;
+                }
+                Ok(Filled(any))
+            }
+        }
+        deserializer.deserialize_any(Look)
+    }
+}

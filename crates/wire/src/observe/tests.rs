@@ -1,0 +1,173 @@
+//! Streams and documents of each protocol, whole, empty, cut and failed.
+
+use headgate_domain::Protocol::{Chat, Claude, Responses};
+
+use super::*;
+
+fn watch(protocol: Protocol, events: &[&str]) -> (Observer, Vec<Seen>) {
+    let mut observer = Observer::new(protocol);
+    let seen = events.iter().map(|e| observer.event(e.as_bytes())).collect();
+    (observer, seen)
+}
+
+const NOTHING: Seen = Seen { work: false, output: false };
+
+#[test]
+fn role_chunks_and_openings_are_neither_work_nor_output() {
+    let (_, seen) = watch(Chat, &[r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#]);
+    assert_eq!(seen, [NOTHING]);
+    let (_, seen) = watch(
+        Responses,
+        &[r#"{"type":"response.created","response":{"output":[]}}"#, r#"{"type":"response.in_progress"}"#],
+    );
+    assert_eq!(seen, [NOTHING, NOTHING]);
+    let (_, seen) = watch(Claude, &[r#"{"type":"message_start","message":{"content":[]}}"#, r#"{"type":"ping"}"#]);
+    assert_eq!(seen, [NOTHING, NOTHING]);
+}
+
+#[test]
+fn an_opened_block_is_work_and_its_text_is_output() {
+    let (_, seen) = watch(
+        Claude,
+        &[
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+            r#"{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"Bash","input":{}}}"#,
+        ],
+    );
+    assert_eq!(seen, [Seen::WORK, Seen::OUTPUT, Seen::OUTPUT]);
+    let (_, seen) = watch(
+        Responses,
+        &[
+            r#"{"type":"response.output_item.added","item":{"type":"message","content":[]}}"#,
+            r#"{"type":"response.output_text.delta","delta":"a"}"#,
+            r#"{"type":"response.output_item.added","item":{"type":"function_call","name":"f","arguments":""}}"#,
+            r#"{"type":"response.output_item.added","item":{"type":"reasoning","summary":[]}}"#,
+            r#"{"type":"response.output_item.done","item":{"type":"reasoning","summary":[],"encrypted_content":"x"}}"#,
+        ],
+    );
+    assert_eq!(seen, [Seen::WORK, Seen::OUTPUT, Seen::OUTPUT, Seen::WORK, Seen::OUTPUT]);
+    let (_, seen) = watch(
+        Chat,
+        &[
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"","arguments":""}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f"}}]}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#,
+        ],
+    );
+    assert_eq!(seen, [Seen::WORK, Seen::OUTPUT, Seen::OUTPUT]);
+}
+
+#[test]
+fn a_stream_is_complete_only_with_its_completion() {
+    let text = r#"{"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
+    let stop = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+    assert_eq!(watch(Chat, &[text]).0.end(), End::Cut);
+    assert_eq!(watch(Chat, &[text, stop]).0.end(), End::Complete);
+    assert_eq!(watch(Chat, &[text, "[DONE]"]).0.end(), End::Complete);
+    assert_eq!(watch(Chat, &[stop, "[DONE]"]).0.end(), End::Empty);
+
+    let open = r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#;
+    let delta = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}"#;
+    assert_eq!(watch(Claude, &[open]).0.end(), End::Cut);
+    assert_eq!(watch(Claude, &[open, delta]).0.end(), End::Complete);
+    assert_eq!(watch(Claude, &[delta, r#"{"type":"message_stop"}"#]).0.end(), End::Empty);
+
+    let done = r#"{"type":"response.completed","response":{"status":"completed","output":[],"usage":{"input_tokens":5,"output_tokens":2}}}"#;
+    assert_eq!(watch(Responses, &[r#"{"type":"response.output_text.delta","delta":"a"}"#]).0.end(), End::Cut);
+    assert_eq!(
+        watch(Responses, &[r#"{"type":"response.output_text.delta","delta":"a"}"#, done]).0.end(),
+        End::Complete
+    );
+    assert_eq!(watch(Responses, &[done]).0.end(), End::Empty);
+    assert_eq!(watch(Responses, &[done]).0.usage().output, Some(2));
+}
+
+#[test]
+fn an_end_for_a_cause_is_never_empty() {
+    for (protocol, event) in [
+        (Chat, r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#),
+        (Claude, r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#),
+        (Claude, r#"{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}"#),
+        (Responses, r#"{"type":"response.incomplete","response":{"status":"incomplete","output":[]}}"#),
+    ] {
+        let (observer, seen) = watch(protocol, &[event]);
+        assert_eq!(observer.end(), End::Complete, "{event}");
+        assert!(seen[0].output, "{event}");
+    }
+}
+
+#[test]
+fn tools_as_the_reason_without_a_usable_call_is_empty() {
+    let (observer, _) =
+        watch(Chat, &[r#"{"choices":[{"delta":{"tool_calls":[]},"finish_reason":"tool_calls"}]}"#, "[DONE]"]);
+    assert_eq!(observer.end(), End::Empty);
+}
+
+#[test]
+fn an_error_event_of_any_shape_fails_the_answer() {
+    for (protocol, event, code) in [
+        (Chat, r#"{"error":{"message":"m","code":"c"},"choices":[{"delta":{"content":"x"}}]}"#, Some("c")),
+        (Claude, r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#, None),
+        (
+            Responses,
+            r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"c","message":"m"}}}"#,
+            Some("c"),
+        ),
+        (Responses, r#"{"type":"error","code":"c","message":"m"}"#, Some("c")),
+        (Chat, r#"{"code":1302,"msg":"m"}"#, Some("1302")),
+    ] {
+        let End::Failed(error) = watch(protocol, &[event]).0.end() else { panic!("{event}") };
+        assert_eq!((error.message.as_str(), error.code.as_deref()), ("m", code), "{event}");
+    }
+}
+
+#[test]
+fn usage_is_the_largest_seen_per_counter() {
+    let (observer, _) = watch(
+        Claude,
+        &[
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":25,"cache_read_input_tokens":7,"output_tokens":1}}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":0,"output_tokens":15}}"#,
+        ],
+    );
+    assert_eq!((observer.usage().fresh, observer.usage().read, observer.usage().output), (Some(25), Some(7), Some(15)));
+}
+
+#[test]
+fn documents_are_read_like_streams() {
+    let read = |protocol, body: &str| {
+        let mut observer = Observer::new(protocol);
+        let document = observer.document(body.as_bytes());
+        (document, observer.end(), observer.usage().output)
+    };
+    assert_eq!(
+        read(
+            Chat,
+            r#"{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"completion_tokens":4}}"#
+        ),
+        (Document::Answer, End::Complete, Some(4))
+    );
+    assert_eq!(read(Chat, r#"{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}"#).1, End::Empty);
+    assert_eq!(read(Claude, r#"{"content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}"#).1, End::Complete);
+    assert_eq!(read(Claude, r#"{"content":[],"stop_reason":"end_turn"}"#).1, End::Empty);
+    assert_eq!(read(Claude, r#"{"content":[],"stop_reason":"max_tokens"}"#).1, End::Complete);
+    assert_eq!(
+        read(Responses, r#"{"status":"completed","output":[{"type":"function_call","name":"f"}]}"#).1,
+        End::Complete
+    );
+    assert_eq!(read(Responses, r#"{"status":"completed","output":[]}"#).1, End::Empty);
+    assert!(matches!(read(Chat, r#"{"error":{"message":"m"}}"#).0, Document::Failed(_)));
+    assert_eq!(read(Chat, "<html>").0, Document::Unreadable);
+    assert_eq!(read(Chat, r#"{"object":"something else"}"#).1, End::Complete);
+}
+
+#[test]
+fn nonsense_inside_a_stream_is_ignored() {
+    for protocol in [Chat, Responses, Claude] {
+        let (observer, seen) =
+            watch(protocol, &["", "{", "null", "5", "{}", "[]", r#"{"type":5}"#, r#"{"type":"unknown","x":1}"#]);
+        assert!(seen.iter().all(|s| !s.output), "{protocol:?} {seen:?}");
+        assert_eq!(observer.end(), End::Cut);
+    }
+}
