@@ -1,1 +1,55 @@
 //! Who gets a request, and what a result means.
+//!
+//! The crate is pure. A [`Pool`] (from the configuration), a [`Need`] (from the request), the [`Health`] of the
+//! upstreams, the [`Time`] and a random source go in; a [`Choice`] with its reasons, or a changed health, comes out.
+//! It performs no I/O, reads no clock and has no randomness of its own: the same seed gives the same decisions.
+//!
+//! - [`Health::decide`] runs the funnel and claims the chosen candidate; [`Health::complete`] returns the claim.
+//! - [`classify`](classify()) judges an upstream's answer, [`meaning`](meaning()) says what a class hurts.
+//! - [`Tried`] is what one request has already used up; [`Affinity`] remembers the upstream of a session.
+
+mod affinity;
+mod breaker;
+mod classify;
+mod complete;
+mod cooldown;
+mod decide;
+mod funnel;
+mod health;
+mod latency;
+mod lease;
+mod meaning;
+mod need;
+mod phrases;
+mod policy;
+mod pool;
+mod probe;
+mod reasons;
+mod refusal;
+mod saved;
+mod strategy;
+mod time;
+mod tried;
+mod view;
+mod window;
+
+pub use affinity::Affinity;
+pub use classify::classify;
+pub use complete::{Completion, Effect, Transition};
+pub use decide::{Candidate, Choice, Decision, Explained};
+pub use health::Health;
+pub use lease::Lease;
+pub use meaning::{Again, Meaning, Scope, meaning};
+pub use need::{Features, Need};
+pub use policy::Policy;
+pub use pool::{Pool, PoolCredential, PoolMember};
+pub use probe::{DueProbe, ProbeClaim};
+pub use reasons::{MemberReason, Reason, Reasons};
+pub use refusal::{Refusal, Refused};
+pub use saved::SavedHealth;
+pub use time::Time;
+pub use tried::Tried;
+pub use view::{CoolingView, CredentialHealth, ModelHealth, UpstreamHealth};
+
+#[cfg(test)]
+mod test_support;

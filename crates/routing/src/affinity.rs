@@ -1,0 +1,124 @@
+//! Which upstream served a session last: a table of bounded size whose entries run out.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use headgate_domain::{GroupId, UpstreamId};
+
+use crate::time::Time;
+
+type Key = (GroupId, u64);
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    upstream: UpstreamId,
+    written: Time,
+    turn: u64,
+}
+
+/// Session (hashed) × group → upstream; the least recently written goes first.
+#[derive(Debug)]
+pub struct Affinity {
+    max: usize,
+    ttl: Duration,
+    entries: BTreeMap<Key, Entry>,
+    order: BTreeMap<u64, Key>,
+    turn: u64,
+}
+
+impl Affinity {
+    /// An empty table of at most `max` entries, each valid for `ttl`.
+    pub fn new(max: usize, ttl: Duration) -> Self {
+        Self { max, ttl, entries: BTreeMap::new(), order: BTreeMap::new(), turn: 0 }
+    }
+
+    /// Takes over changed settings.
+    pub fn set_limits(&mut self, max: usize, ttl: Duration) {
+        self.max = max;
+        self.ttl = ttl;
+        self.shrink();
+    }
+
+    /// The session's upstream.
+    pub fn get(&self, group: GroupId, session: u64, now: Time) -> Option<UpstreamId> {
+        self.entries.get(&(group, session)).filter(|e| now.since(e.written) < self.ttl).map(|e| e.upstream)
+    }
+
+    /// Remembers the upstream; to be called after a success whose content reached the client.
+    pub fn set(&mut self, group: GroupId, session: u64, upstream: UpstreamId, now: Time) {
+        let key = (group, session);
+        self.turn += 1;
+        let entry = Entry { upstream, written: now, turn: self.turn };
+        if let Some(old) = self.entries.insert(key, entry) {
+            self.order.remove(&old.turn);
+        }
+        self.order.insert(self.turn, key);
+        self.shrink();
+    }
+
+    /// Forgets the session if it is on this upstream; to be called when the upstream failed with a class that hurts
+    /// health ([`crate::Meaning::hurts`]).
+    pub fn drop_from(&mut self, group: GroupId, session: u64, upstream: UpstreamId) {
+        let key = (group, session);
+        if let Some(entry) = self.entries.get(&key).copied().filter(|e| e.upstream == upstream) {
+            self.entries.remove(&key);
+            self.order.remove(&entry.turn);
+        }
+    }
+
+    /// Sessions remembered.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether none are.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn shrink(&mut self) {
+        while self.entries.len() > self.max {
+            let Some((_, key)) = self.order.pop_first() else { return };
+            self.entries.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const G: GroupId = GroupId(1);
+
+    #[test]
+    fn a_session_is_remembered_until_it_runs_out() {
+        let mut a = Affinity::new(10, Duration::from_secs(60));
+        a.set(G, 7, UpstreamId(1), Time::secs(0));
+        assert_eq!(a.get(G, 7, Time::secs(59)), Some(UpstreamId(1)));
+        assert_eq!(a.get(GroupId(2), 7, Time::secs(1)), None);
+        assert_eq!(a.get(G, 7, Time::secs(60)), None);
+    }
+
+    #[test]
+    fn the_least_recently_written_session_makes_room() {
+        let mut a = Affinity::new(2, Duration::from_secs(60));
+        a.set(G, 1, UpstreamId(1), Time::secs(0));
+        a.set(G, 2, UpstreamId(1), Time::secs(1));
+        a.set(G, 1, UpstreamId(2), Time::secs(2));
+        a.set(G, 3, UpstreamId(1), Time::secs(3));
+        assert_eq!(a.get(G, 2, Time::secs(3)), None);
+        assert_eq!(a.get(G, 1, Time::secs(3)), Some(UpstreamId(2)));
+        assert_eq!((a.len(), a.order.len()), (2, 2));
+        a.set_limits(0, Duration::from_secs(60));
+        assert!(a.is_empty() && a.order.is_empty());
+    }
+
+    #[test]
+    fn a_failed_upstream_loses_only_its_own_sessions() {
+        let mut a = Affinity::new(2, Duration::from_secs(60));
+        a.set(G, 1, UpstreamId(1), Time::secs(0));
+        a.drop_from(G, 1, UpstreamId(2));
+        assert_eq!(a.len(), 1);
+        a.drop_from(G, 1, UpstreamId(1));
+        assert!(a.is_empty());
+    }
+}

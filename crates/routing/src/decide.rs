@@ -1,0 +1,338 @@
+//! The decision: the funnel, the choice within the best tier, and the claim.
+
+use std::time::Duration;
+
+use headgate_domain::{Class, CredentialId, UpstreamId, audit::BreakerState, audit::Selection, group::OnSaturation};
+use rand::Rng;
+use smallvec::SmallVec;
+
+use crate::{
+    funnel::{Gate, Verdict},
+    health::Health,
+    lease::Lease,
+    need::{Features, Need},
+    pool::Pool,
+    reasons::{MemberReason, Reason, Reasons},
+    refusal::{Refusal, Refused},
+    time::Time,
+    tried::Tried,
+};
+
+/// Upstream × credential of one pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// Index in [`Pool::members`].
+    pub member: usize,
+    /// The upstream.
+    pub upstream: UpstreamId,
+    /// The credential; `None` for an upstream that needs none.
+    pub credential: Option<CredentialId>,
+    /// It is tried although its breaker is open.
+    pub last_resort: bool,
+}
+
+/// A candidate that was chosen and claimed.
+#[derive(Debug, PartialEq)]
+pub struct Choice {
+    /// Who.
+    pub candidate: Candidate,
+    /// The name the upstream knows the model by.
+    pub sent_model: String,
+    /// Why.
+    pub selection: Selection,
+    /// The upstream's breaker when it was chosen.
+    pub breaker_before: BreakerState,
+    /// The claim, to be returned with the result.
+    pub lease: Lease,
+    /// What became of each member.
+    pub reasons: Reasons,
+}
+
+/// A candidate, or why there is none.
+pub type Decision = Result<Choice, Refused>;
+
+/// What a decision would be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// Who would be chosen.
+    pub candidate: Option<Candidate>,
+    /// The name the upstream would be asked for.
+    pub sent_model: Option<String>,
+    /// Why it would be chosen.
+    pub selection: Option<Selection>,
+    /// Why nobody would be.
+    pub refusal: Option<Refusal>,
+    /// The soonest moment at which a member can be asked again.
+    pub retry_at: Option<Time>,
+    /// What became of each member.
+    pub reasons: Reasons,
+}
+
+struct Picked {
+    at: usize,
+    selection: Selection,
+    last_resort: bool,
+}
+
+impl Health {
+    /// Chooses a candidate and claims it: one more in flight, the half-open trial and the re-test taken.
+    ///
+    /// `tried` is what this request has used up; with `max_attempts` used up the refusal is [`Refusal::TriedAll`].
+    pub fn decide(
+        &mut self,
+        pool: &Pool,
+        need: &Need<'_>,
+        tried: &Tried,
+        now: Time,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> Decision {
+        for member in &pool.members {
+            if let Some(u) = self.upstreams.get_mut(&member.upstream) {
+                u.wanted = now;
+            }
+        }
+        let verdicts = self.survey(pool, need, tried, now);
+        let picked = self.pick(pool, need, &verdicts, tried, now, rng)?;
+        let (Some(verdict), Some(member)) = (verdicts.get(picked.at), pool.members.get(picked.at)) else {
+            return Err(refused(pool, &verdicts, Refusal::NoUpstream));
+        };
+        let reasons = reasons(pool, &verdicts, Some(picked.at));
+        let candidate = Candidate {
+            member: picked.at,
+            upstream: member.upstream,
+            credential: verdict.credential,
+            last_resort: picked.last_resort,
+        };
+        if pool.strategy == headgate_domain::Strategy::SmoothWeighted {
+            self.advance_smooth(pool, &tier_of(pool, &verdicts), member.upstream);
+        }
+        let lease = self.claim(pool, candidate, &verdict.model, need, now);
+        Ok(Choice {
+            candidate,
+            sent_model: verdict.model.as_ref().to_owned(),
+            selection: picked.selection,
+            breaker_before: verdict.breaker,
+            lease,
+            reasons,
+        })
+    }
+
+    /// The same funnel without a claim: nothing changes.
+    pub fn explain(
+        &self,
+        pool: &Pool,
+        need: &Need<'_>,
+        tried: &Tried,
+        now: Time,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> Explained {
+        let verdicts = self.survey(pool, need, tried, now);
+        match self.pick(pool, need, &verdicts, tried, now, rng) {
+            Ok(picked) => {
+                let member = pool.members.get(picked.at);
+                let verdict = verdicts.get(picked.at);
+                Explained {
+                    candidate: member.zip(verdict).map(|(member, verdict)| Candidate {
+                        member: picked.at,
+                        upstream: member.upstream,
+                        credential: verdict.credential,
+                        last_resort: picked.last_resort,
+                    }),
+                    sent_model: verdict.map(|v| v.model.as_ref().to_owned()),
+                    selection: Some(picked.selection),
+                    refusal: None,
+                    retry_at: None,
+                    reasons: reasons(pool, &verdicts, Some(picked.at)),
+                }
+            }
+            Err(refused) => Explained {
+                candidate: None,
+                sent_model: None,
+                selection: None,
+                refusal: Some(refused.refusal),
+                retry_at: refused.retry_at,
+                reasons: refused.reasons,
+            },
+        }
+    }
+
+    fn pick(
+        &self,
+        pool: &Pool,
+        need: &Need<'_>,
+        verdicts: &[Verdict<'_>],
+        tried: &Tried,
+        now: Time,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> Result<Picked, Refused> {
+        if tried.attempts() >= self.policy.max_attempts {
+            return Err(refused(pool, verdicts, Refusal::TriedAll));
+        }
+        let tier = tier_of(pool, verdicts);
+        if let Some(wait) = waits(pool, need, verdicts, &tier) {
+            return Err(Refused { wait: Some(wait), ..refused(pool, verdicts, Refusal::Saturated) });
+        }
+        let is = |upstream: Option<UpstreamId>| {
+            tier.iter().copied().find(|at| pool.members.get(*at).is_some_and(|m| Some(m.upstream) == upstream))
+        };
+        let next_credential = is(tried.next_credential_of());
+        let favourite = is(need.affinity);
+        if let Some(at) = next_credential.or(favourite).or_else(|| self.draw(pool, need, verdicts, &tier, now, rng)) {
+            let half_open = verdicts.get(at).is_some_and(|v| v.breaker == BreakerState::HalfOpen);
+            let selection = if half_open {
+                Selection::RecoveryTrial
+            } else if next_credential.is_some() {
+                Selection::Credential
+            } else if tried.any() {
+                Selection::Failover
+            } else if favourite.is_some() {
+                Selection::Affinity
+            } else {
+                Selection::Initial
+            };
+            return Ok(Picked { at, selection, last_resort: false });
+        }
+        if let Some(at) = self.last_resort(pool, verdicts, tried, now) {
+            return Ok(Picked { at, selection: Selection::LastResort, last_resort: true });
+        }
+        Err(refused(pool, verdicts, refusal(verdicts)))
+    }
+
+    /// The member to try while everything is open: one trial of a group at a time, at most one of a request, and none
+    /// while a half-open trial is under way.
+    fn last_resort(&self, pool: &Pool, verdicts: &[Verdict<'_>], tried: &Tried, now: Time) -> Option<usize> {
+        if tried.last_resort() || verdicts.iter().any(|v| v.trial_under_way || v.gate > Gate::Healthy) {
+            return None;
+        }
+        let busy = self
+            .groups
+            .get(&pool.group)
+            .is_some_and(|g| now < g.last_resort_after || g.last_resort.is_some_and(|(_, deadline)| now < deadline));
+        if busy {
+            return None;
+        }
+        let openings = |upstream| self.upstreams.get(&upstream).map_or(0, |u| u.breaker.openings());
+        verdicts
+            .iter()
+            .zip(&pool.members)
+            .enumerate()
+            .filter(|(_, (v, _))| v.only_open)
+            .min_by_key(|(_, (v, m))| (m.priority, openings(m.upstream), v.at))
+            .map(|(at, _)| at)
+    }
+
+    fn claim(&mut self, pool: &Pool, candidate: Candidate, model: &str, need: &Need<'_>, now: Time) -> Lease {
+        let serial = self.next_serial();
+        let deadline = now + self.policy.lease;
+        if candidate.last_resort {
+            self.groups.entry(pool.group).or_default().last_resort = Some((serial, deadline));
+        }
+        let u = self.state(candidate.upstream);
+        u.wanted = now;
+        u.in_flight += 1;
+        u.minute.add(now, 1, need.estimated_input);
+        u.breaker.take_trial(serial, deadline, now);
+        u.credentials.entry(candidate.credential).or_default().used.insert(need.key, serial);
+        if let Some(exclusion) = u.models.get_mut(model).and_then(|m| m.exclusion.as_mut()) {
+            exclusion.retest = Some((serial, deadline));
+        }
+        Lease {
+            serial,
+            upstream: candidate.upstream,
+            credential: candidate.credential,
+            model: model.into(),
+            key: need.key,
+            last_resort: candidate.last_resort.then_some(pool.group),
+            generation: u.breaker.generation(),
+            started: now,
+        }
+    }
+}
+
+/// The eligible members of the smallest priority.
+fn tier_of(pool: &Pool, verdicts: &[Verdict<'_>]) -> SmallVec<[usize; 8]> {
+    let eligible = || verdicts.iter().zip(&pool.members).enumerate().filter(|(_, (v, _))| v.gate == Gate::Eligible);
+    let best = eligible().map(|(_, (_, m))| m.priority).min();
+    eligible().filter(|(_, (_, m))| Some(m.priority) == best).map(|(at, _)| at).collect()
+}
+
+/// How long a full tier is waited for before a lower one is used.
+fn waits(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], tier: &[usize]) -> Option<Duration> {
+    if !need.may_wait || pool.on_saturation != OnSaturation::Wait {
+        return None;
+    }
+    let best = tier.first().and_then(|at| pool.members.get(*at)).map(|m| m.priority);
+    verdicts
+        .iter()
+        .zip(&pool.members)
+        .any(|(v, m)| v.gate == Gate::HasRoom && best.is_none_or(|best| m.priority < best))
+        .then_some(pool.wait.unwrap_or(Duration::ZERO))
+        .filter(|wait| !wait.is_zero())
+}
+
+fn reasons(pool: &Pool, verdicts: &[Verdict<'_>], chosen: Option<usize>) -> Reasons {
+    let tier = chosen.and_then(|at| pool.members.get(at)).map(|m| m.priority);
+    pool.members
+        .iter()
+        .zip(verdicts)
+        .enumerate()
+        .map(|(at, (member, verdict))| {
+            let reason = if chosen == Some(at) {
+                Reason::Chosen
+            } else if verdict.gate == Gate::Eligible && tier.is_some_and(|t| member.priority > t) {
+                Reason::LowerTier
+            } else {
+                verdict.reason
+            };
+            MemberReason { upstream: member.upstream, reason }
+        })
+        .collect()
+}
+
+fn refused(pool: &Pool, verdicts: &[Verdict<'_>], refusal: Refusal) -> Refused {
+    let retry_at = verdicts.iter().filter(|v| v.gate >= Gate::MayCostIt).filter_map(|v| v.at).min();
+    Refused { refusal, retry_at, wait: None, reasons: reasons(pool, verdicts, None) }
+}
+
+/// What the client is told: decided by what stopped the last members.
+fn refusal(verdicts: &[Verdict<'_>]) -> Refusal {
+    let Some(last) = verdicts.iter().map(|v| v.gate).max() else {
+        return Refusal::NoUpstream;
+    };
+    let stopped = || verdicts.iter().filter(move |v| v.gate == last);
+    match last {
+        Gate::SwitchedOn => Refusal::NoUpstream,
+        Gate::HardPolicy => Refusal::PolicyNoRoute,
+        Gate::CanDoIt => {
+            // Of those that have the model at all.
+            let rest = || stopped().filter(|v| v.reason != Reason::ModelMissing);
+            if rest().next().is_none() {
+                Refusal::ModelNotFound
+            } else if rest().all(|v| v.reason == Reason::Context) {
+                Refusal::ContextTooLong
+            } else if rest().all(|v| v.reason == Reason::Untranslatable) {
+                Refusal::Untranslatable
+            } else {
+                let missing = rest().fold(Features::NONE, |all, v| all.union(v.missing));
+                Refusal::CapabilityNoRoute { missing }
+            }
+        }
+        Gate::MayCostIt if stopped().all(|v| v.reason == Reason::OverCap) => Refusal::BudgetNoRoute,
+        Gate::MayCostIt => Refusal::UpstreamsExhausted,
+        Gate::Healthy => {
+            let only = |allowed: &[Class]| stopped().all(|v| v.cooling.iter().all(|c| allowed.contains(c)));
+            if only(&[Class::RateLimited, Class::Exhausted]) {
+                Refusal::RateLimited
+            } else if only(&[Class::Credential]) {
+                Refusal::UpstreamAuth
+            } else {
+                Refusal::CoolingDown
+            }
+        }
+        Gate::HasRoom => Refusal::Saturated,
+        Gate::Untried | Gate::Eligible => Refusal::TriedAll,
+    }
+}
+
+#[cfg(test)]
+mod tests;

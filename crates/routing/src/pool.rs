@@ -1,0 +1,155 @@
+//! A group's pool as decisions see it: immutable, built when a configuration is published.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use headgate_domain::{
+    CredentialId, GroupId, Strategy, UpstreamId, UpstreamKind,
+    group::{Alias, Balance, OnSaturation, UnknownMultiplier},
+    pattern::ModelRules,
+    upstream::{Capability, Limits},
+};
+use rust_decimal::Decimal;
+
+/// One credential of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolCredential {
+    /// Its identity.
+    pub id: CredentialId,
+    /// Its text could not be found; it counts as cooling for `credential` without end.
+    pub missing: bool,
+}
+
+/// An upstream in a pool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoolMember {
+    /// The upstream.
+    pub upstream: UpstreamId,
+    /// Smaller first.
+    pub priority: i32,
+    /// Share within its tier.
+    pub weight: u32,
+    /// The upstream is switched on.
+    pub upstream_enabled: bool,
+    /// The membership is switched on.
+    pub member_enabled: bool,
+    /// What it speaks.
+    pub kind: UpstreamKind,
+    /// Where it is.
+    pub region: Option<String>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// What it can do; `None`: everything.
+    pub capabilities: Option<BTreeSet<Capability>>,
+    /// Longest prompt in tokens.
+    pub max_context: Option<u64>,
+    /// Smallest estimated prompt in tokens.
+    pub min_input: Option<u64>,
+    /// Largest estimated prompt in tokens.
+    pub max_input: Option<u64>,
+    /// Which models, under which names.
+    pub models: ModelRules,
+    /// Limits.
+    pub limits: Limits,
+    /// Its credentials; empty: it needs none.
+    pub credentials: Vec<PoolCredential>,
+    /// Billing multiplier as last collected.
+    pub multiplier: Option<Decimal>,
+    /// Credits bought with one unit of money; `None`: 1.
+    pub credit_ratio: Option<Decimal>,
+    /// Its balance or quota window is known to be used up.
+    pub exhausted: bool,
+}
+
+impl PoolMember {
+    /// A member that allows everything, with one credential of the same number.
+    pub fn new(upstream: UpstreamId, kind: UpstreamKind) -> Self {
+        Self {
+            upstream,
+            priority: 50,
+            weight: 1,
+            upstream_enabled: true,
+            member_enabled: true,
+            kind,
+            region: None,
+            labels: Vec::new(),
+            capabilities: None,
+            max_context: None,
+            min_input: None,
+            max_input: None,
+            models: ModelRules::default(),
+            limits: Limits::default(),
+            credentials: Vec::new(),
+            multiplier: None,
+            credit_ratio: None,
+            exhausted: false,
+        }
+    }
+
+    /// What one unit of list price costs in money: multiplier ÷ credit ratio.
+    pub(crate) fn price(&self) -> Option<Decimal> {
+        self.multiplier?.checked_div(self.credit_ratio.unwrap_or(Decimal::ONE))
+    }
+}
+
+/// A group's members and the policy by which one is chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    /// The group.
+    pub group: GroupId,
+    /// How one of several members of a tier is chosen.
+    pub strategy: Strategy,
+    /// The weights of `balanced`.
+    pub balance: Balance,
+    /// Regions allowed; `None`: any.
+    pub regions: Option<Vec<String>>,
+    /// Capabilities every member must have.
+    pub require: BTreeSet<Capability>,
+    /// What happens when a tier is full.
+    pub on_saturation: OnSaturation,
+    /// How long a full tier is waited for.
+    pub wait: Option<Duration>,
+    /// Cap on the billing multiplier.
+    pub max_multiplier: Option<Decimal>,
+    /// What happens to a member whose multiplier is unknown.
+    pub unknown_multiplier: UnknownMultiplier,
+    /// The members, in the order in which they are configured.
+    pub members: Vec<PoolMember>,
+}
+
+impl Pool {
+    /// An empty pool with the defaults of a group.
+    pub fn new(group: GroupId) -> Self {
+        Self {
+            group,
+            strategy: Strategy::default(),
+            balance: Balance::default(),
+            regions: None,
+            require: BTreeSet::new(),
+            on_saturation: OnSaturation::default(),
+            wait: None,
+            max_multiplier: None,
+            unknown_multiplier: UnknownMultiplier::default(),
+            members: Vec::new(),
+        }
+    }
+
+    /// The pool of one of the group's virtual models: its candidates are one tier drawn by weight, each fallback is a
+    /// tier of its own. Every policy of the group stays in force.
+    #[must_use]
+    pub fn of_alias(&self, alias: &Alias<UpstreamId>) -> Self {
+        let tiers = alias.candidates.iter().map(|target| (0, target));
+        let fallbacks = (1..).zip(&alias.fallback);
+        let members = tiers
+            .chain(fallbacks)
+            .filter_map(|(priority, target)| {
+                let member = self.members.iter().find(|m| m.upstream == target.upstream)?;
+                let models = ModelRules {
+                    map: [("*".to_owned(), target.model.clone())].into_iter().collect(),
+                    ..ModelRules::default()
+                };
+                Some(PoolMember { priority, weight: target.weight, models, ..member.clone() })
+            })
+            .collect();
+        Self { members, ..self.clone() }
+    }
+}
