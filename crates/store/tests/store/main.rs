@@ -1,0 +1,5 @@
+//! The store against real PostgreSQL.
+
+mod cluster;
+mod revisions;
+mod support;
