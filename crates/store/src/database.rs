@@ -139,7 +139,11 @@ impl Database {
     /// Connects once, with an error that names what is wrong, then keeps a pool that reconnects by itself.
     pub async fn connect(target: &Target) -> Result<Self, DatabaseError> {
         let options = match target {
-            Target::Url(url) => PgConnectOptions::from_str(url).map_err(|_| DatabaseError::Url)?,
+            // The parser would take any scheme.
+            Target::Url(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                PgConnectOptions::from_str(url).map_err(|_| DatabaseError::Url)?
+            }
+            Target::Url(_) => return Err(DatabaseError::Url),
             Target::Embedded(options) => (**options).clone(),
         };
         let options = options.application_name("headgate");

@@ -11,13 +11,13 @@ pub mod audit;
 pub mod cluster;
 mod data_dir;
 mod database;
-//pub mod journal;
+pub mod journal;
 pub mod partitions;
-//pub mod requests;
+pub mod requests;
 pub mod revisions;
 pub mod state_file;
 
 pub use cluster::{Binaries, Cluster, ClusterError, ClusterOptions, ClusterState};
 pub use data_dir::{DataDir, DataDirError};
 pub use database::{Database, DatabaseError, Instance, Target};
-//pub use journal::{Journal, JournalHandle, JournalStats, Shipper};
+pub use journal::{Journal, JournalHandle, JournalStats, Shipper};

@@ -1,0 +1,125 @@
+//! The thread that appends to the journal.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    sync::{Arc, atomic::Ordering, mpsc::Receiver},
+    time::Duration,
+};
+
+use tokio::sync::oneshot;
+
+use super::{
+    Command, Shared,
+    segments::{Folder, Position},
+};
+
+const SEGMENT_MAX: u64 = 8 << 20;
+/// What is written at once.
+const BATCH_MAX: usize = 1 << 20;
+/// While the disk is full the batch at hand is kept and tried again, and the queue takes what comes.
+const RETRY: Duration = Duration::from_millis(200);
+
+pub(super) struct Writer {
+    folder: Folder,
+    file: File,
+    at: Position,
+    cap: u64,
+    shared: Arc<Shared>,
+    buffer: Vec<u8>,
+    records: i64,
+    barriers: Vec<oneshot::Sender<Position>>,
+}
+
+impl Writer {
+    pub(super) fn new(folder: Folder, segment: u64, cap: u64, shared: Arc<Shared>) -> io::Result<Self> {
+        let file = folder.create(segment)?;
+        let at = Position::start_of(segment);
+        Ok(Self { folder, file, at, cap, shared, buffer: Vec::new(), records: 0, barriers: Vec::new() })
+    }
+
+    /// Runs until all handles are gone.
+    pub(super) fn run(mut self, commands: &Receiver<Command>) {
+        while let Ok(command) = commands.recv() {
+            self.take(command);
+            while self.buffer.len() < BATCH_MAX
+                && let Ok(command) = commands.try_recv()
+            {
+                self.take(command);
+            }
+            self.write_out();
+            for barrier in self.barriers.drain(..) {
+                // Whoever asked may be gone.
+                let _ = barrier.send(self.at);
+            }
+        }
+    }
+
+    fn take(&mut self, command: Command) {
+        match command {
+            Command::Append(record) => {
+                self.shared.queued.fetch_sub(1, Ordering::Relaxed);
+                let before = self.buffer.len();
+                if serde_json::to_writer(&mut self.buffer, &record).is_ok() {
+                    self.buffer.push(b'\n');
+                    self.records += 1;
+                } else {
+                    self.buffer.truncate(before);
+                    self.shared.lose(1, "a record cannot be written as JSON");
+                }
+            }
+            Command::Barrier(answer) => self.barriers.push(answer),
+        }
+    }
+
+    fn write_out(&mut self) {
+        if self.buffer.is_empty() {
+            return;
+        }
+        let size = self.buffer.len() as u64;
+        if self.shared.disk_bytes.load(Ordering::Relaxed) + size > self.cap {
+            self.shared.lose(self.records.unsigned_abs(), "the journal has reached its size limit");
+            self.clear();
+            return;
+        }
+        // Counted before it is written: the shipper may be faster than this thread.
+        self.shared.waiting_records.fetch_add(self.records, Ordering::Relaxed);
+        while let Err(error) = self.try_write(size) {
+            // The queue holds what comes meanwhile, and loses what it cannot.
+            self.shared.note.lock().last_error = Some(format!("the journal cannot be written: {error}"));
+            std::thread::sleep(RETRY);
+        }
+        self.clear();
+    }
+
+    fn try_write(&mut self, size: u64) -> io::Result<()> {
+        if self.at.offset > 0 && self.at.offset + size > SEGMENT_MAX {
+            self.roll()?;
+        }
+        if let Err(error) = self.file.write_all(&self.buffer) {
+            // Part of it may be there: it is cut off, and if it cannot be, its end is a torn line in a segment that
+            // is not written to again.
+            if self.file.set_len(self.at.offset).is_err() {
+                self.roll()?;
+            }
+            return Err(error);
+        }
+        self.at.offset += size;
+        self.shared.disk_bytes.fetch_add(size, Ordering::Relaxed);
+        self.shared.written.send_replace(self.at);
+        Ok(())
+    }
+
+    fn roll(&mut self) -> io::Result<()> {
+        let segment = self.at.segment + 1;
+        self.file = self.folder.create(segment)?;
+        self.at = Position::start_of(segment);
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.buffer.clear();
+        self.buffer.shrink_to(BATCH_MAX);
+        self.records = 0;
+    }
+}

@@ -1,0 +1,195 @@
+//! The list and one request.
+
+use headgate_domain::{AttemptRecord, Outcome, RequestRecord, UpstreamId};
+use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::filter::{BadFilter, Cursor, Filter};
+use crate::database::{Database, DatabaseError};
+
+/// Most rows of a page.
+const PAGE_MAX: i64 = 500;
+/// A total beyond this is not counted.
+const TOTAL_MAX: i64 = 10_000;
+
+/// Which part of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paging {
+    /// What follows a row, or the beginning.
+    After(Option<Cursor>),
+    /// A page by its number, from 1, with the total.
+    Number(i64),
+}
+
+/// A part of the list, newest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// Its rows.
+    pub items: Vec<Item>,
+    /// Where it goes on; none at the end.
+    pub next: Option<Cursor>,
+    /// How many there are, exact up to 10,000 (10,000 stands for more); only for a page by number.
+    pub total: Option<i64>,
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// The request.
+    #[serde(flatten)]
+    pub request: RequestRecord,
+    /// Its attempts in short, in order.
+    pub route: Vec<RouteStep>,
+}
+
+/// An attempt in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteStep {
+    /// 1, 2, 3 …
+    pub number: i32,
+    /// Upstream.
+    pub upstream_id: UpstreamId,
+    /// Its name at the time.
+    pub upstream_name: String,
+    /// HTTP status of the upstream.
+    pub status: Option<i32>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Class and detail of the failure.
+    pub error_kind: Option<String>,
+}
+
+/// Why a list was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// The filter cannot be.
+    #[error(transparent)]
+    Filter(#[from] BadFilter),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+impl From<sqlx::Error> for ListError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+/// A statement over the filtered rows of `headgate.requests`: `head`, the conditions, `tail`. Parameters from $20 are
+/// the statement's own. Plans are made for the values at hand (see `database.rs`), so an absent condition costs nothing.
+macro_rules! filtered {
+    ($head:literal, $tail:literal, $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
+        sqlx::query!(
+            $head
+                + " from headgate.requests r
+                where ($1::timestamptz is null or r.started_at >= $1)
+                and ($2::timestamptz is null or r.started_at < $2)
+                and ($3::bigint is null or r.group_id = $3)
+                and ($4::bigint is null or r.key_id = $4)
+                and ($5::bigint is null or exists (select from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5))
+                and ($6::text is null or (left(r.model, 100) = left($6, 100) and r.model = $6))
+                and ($7::text is null or r.protocol = $7)
+                and ($8::text is null or r.client = $8)
+                and ($9::text[] is null or r.outcome = any($9))
+                and ($10::int is null or r.attempt_count >= $10)
+                and ($11::int is null or r.attempt_count <= $11)
+                and ($12::text is null or r.error_kind like $12)
+                and ($13::text is null or r.error_source = $13)
+                and ($14::boolean is null or r.stream = $14)
+                and ($15::bigint is null or r.duration_ms >= $15)
+                and ($16::uuid is null or r.id between $16 and $17::uuid)
+                and ($18::text is null or r.client_ip ilike $18 or r.user_agent ilike $18 or r.id between $19::uuid and $20::uuid)"
+                + $tail,
+            $filter.since,
+            $filter.until,
+            $filter.group.map(|id| id.0),
+            $filter.key.map(|id| id.0),
+            $filter.upstream.map(|id| id.0),
+            $bound.model,
+            $filter.protocol.map(headgate_domain::Protocol::as_str),
+            $bound.client,
+            $bound.outcomes.as_deref(),
+            $bound.min_attempts,
+            $bound.max_attempts,
+            $bound.error_kind,
+            $bound.error_source,
+            $filter.stream,
+            $filter.slow_ms,
+            $bound.id_from,
+            $bound.id_to,
+            $bound.text,
+            $bound.text_id_from,
+            $bound.text_id_to
+            $(, $own)*
+        )
+    };
+}
+pub(super) use filtered;
+
+impl Database {
+    /// Requests that pass the filter, newest first, `per_page` (1–500) of them.
+    pub async fn requests(&self, filter: &Filter, paging: Paging, per_page: i64) -> Result<Page, ListError> {
+        let bound = filter.bind()?;
+        let per_page = per_page.clamp(1, PAGE_MAX);
+        let (cursor, offset) = match paging {
+            Paging::After(cursor) => (cursor, 0),
+            Paging::Number(number) => (None, (number.max(1) - 1).saturating_mul(per_page)),
+        };
+        // The inner part finds the rows, the outer one reads them and their attempts.
+        let rows = filtered!(
+            r#"select to_jsonb(r) as "request!: Json<RequestRecord>", coalesce((
+                select jsonb_agg(jsonb_build_object('number', a.number, 'upstream_id', a.upstream_id,
+                    'upstream_name', a.upstream_name, 'status', a.status, 'outcome', a.outcome,
+                    'error_kind', a.error_kind) order by a.number)
+                from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id
+            ), '[]') as "route!: Json<Vec<RouteStep>>"
+            from (select r.*"#,
+            " and ($21::timestamptz is null or (r.started_at, r.id) < ($21, $22::uuid))
+                order by r.started_at desc, r.id desc limit $23 offset $24
+            ) r order by r.started_at desc, r.id desc",
+            filter,
+            bound,
+            cursor.map(|c| c.started_at),
+            cursor.map(|c| c.id),
+            per_page + 1,
+            offset,
+        )
+        .fetch_all(self.pool())
+        .await?;
+        let more = i64::try_from(rows.len()).unwrap_or(i64::MAX) > per_page;
+        let mut items: Vec<Item> =
+            rows.into_iter().map(|row| Item { request: row.request.0, route: row.route.0 }).collect();
+        items.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
+        let next = items
+            .last()
+            .filter(|_| more)
+            .map(|last| Cursor { started_at: last.request.started_at, id: last.request.id });
+        let total = match paging {
+            Paging::After(_) => None,
+            Paging::Number(_) => Some(
+                filtered!(r#"select count(*) as "total!" from (select"#, " limit $21) r", filter, bound, TOTAL_MAX)
+                    .fetch_one(self.pool())
+                    .await?
+                    .total,
+            ),
+        };
+        Ok(Page { items, next, total })
+    }
+
+    /// One request with its attempts.
+    pub async fn request(&self, id: Uuid) -> Result<Option<(RequestRecord, Vec<AttemptRecord>)>, DatabaseError> {
+        let row = sqlx::query!(
+            r#"select to_jsonb(r) as "request!: Json<RequestRecord>", coalesce((
+                select jsonb_agg(to_jsonb(a) order by a.number)
+                from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id
+            ), '[]') as "attempts!: Json<Vec<AttemptRecord>>"
+            from headgate.requests r where r.id = $1"#,
+            id
+        )
+        .fetch_optional(self.pool())
+        .await?;
+        Ok(row.map(|row| (row.request.0, row.attempts.0)))
+    }
+}

@@ -1,0 +1,12 @@
+//! Reading the requests: the filtered list, one request, figures over a filter, the values to filter by.
+
+mod filter;
+mod list;
+mod stats;
+
+pub use filter::{BadFilter, Cursor, Filter, StatusWord};
+pub use list::{Item, ListError, Page, Paging, RouteStep};
+pub use stats::{Options, Stats};
+
+/// The path of token counting: its rows are listed, but are no work of an upstream and so in no figure.
+const COUNTING: &str = "/v1/messages/count_tokens";

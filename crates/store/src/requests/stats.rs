@@ -1,0 +1,142 @@
+//! Figures over a filter, and the values there are to filter by.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    COUNTING,
+    filter::Filter,
+    list::{ListError, filtered},
+};
+use crate::database::{Database, DatabaseError};
+
+/// Figures over the requests that pass a filter. `direct_success` to `client_error` add up to `total`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stats {
+    /// Requests.
+    pub total: i64,
+    /// Success with one attempt.
+    pub direct_success: i64,
+    /// Success after more.
+    pub failover_success: i64,
+    /// Failed, nobody there, or nobody able.
+    pub failed: i64,
+    /// Broken off.
+    pub partial: i64,
+    /// The client left.
+    pub canceled: i64,
+    /// Refused for what they are.
+    pub client_error: i64,
+    /// With more than one attempt, however they ended.
+    pub retried: i64,
+    /// Both successes ÷ total; none without requests.
+    pub success_rate: Option<f64>,
+    /// Median of the time to the first output, in milliseconds, over those that have one.
+    pub p50_ttft_ms: Option<f64>,
+    /// Its 95th percentile.
+    pub p95_ttft_ms: Option<f64>,
+    /// Median of the duration in milliseconds.
+    pub p50_duration_ms: Option<f64>,
+    /// Its 95th percentile.
+    pub p95_duration_ms: Option<f64>,
+    /// Input tokens neither read from nor written to a cache.
+    pub tokens_fresh: i64,
+    /// Input tokens read from a cache.
+    pub tokens_read: i64,
+    /// Input tokens written to a cache, of any life.
+    pub tokens_write: i64,
+    /// Output tokens.
+    pub tokens_output: i64,
+    /// Reasoning tokens, a part of the output.
+    pub tokens_reasoning: i64,
+}
+
+/// Values that occur, in order, bounded.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Options {
+    /// Models asked for.
+    pub models: Vec<String>,
+    /// Client programs.
+    pub clients: Vec<String>,
+    /// Error kinds.
+    pub error_kinds: Vec<String>,
+}
+
+impl Database {
+    /// Figures over the requests that pass the filter; those that only count tokens are left out.
+    pub async fn request_stats(&self, filter: &Filter) -> Result<Stats, ListError> {
+        let bound = filter.bind()?;
+        let row = filtered!(
+            r#"select count(*) as "total!",
+                count(*) filter (where r.outcome = 'success' and r.attempt_count <= 1) as "direct_success!",
+                count(*) filter (where r.outcome = 'success' and r.attempt_count > 1) as "failover_success!",
+                count(*) filter (where r.outcome in ('failed', 'unavailable', 'unsupported')) as "failed!",
+                count(*) filter (where r.outcome = 'partial') as "partial!",
+                count(*) filter (where r.outcome = 'canceled') as "canceled!",
+                count(*) filter (where r.outcome = 'client_error') as "client_error!",
+                count(*) filter (where r.attempt_count > 1) as "retried!",
+                percentile_cont(array[0.5, 0.95]) within group (order by r.ttft_ms) as "ttft: Vec<Option<f64>>",
+                percentile_cont(array[0.5, 0.95]) within group (order by r.duration_ms) as "duration: Vec<Option<f64>>",
+                coalesce(sum(r.tokens_fresh), 0)::bigint as "tokens_fresh!",
+                coalesce(sum(r.tokens_read), 0)::bigint as "tokens_read!",
+                (coalesce(sum(r.tokens_write_5m), 0) + coalesce(sum(r.tokens_write_1h), 0)
+                    + coalesce(sum(r.tokens_write_other), 0))::bigint as "tokens_write!",
+                coalesce(sum(r.tokens_output), 0)::bigint as "tokens_output!",
+                coalesce(sum(r.tokens_reasoning), 0)::bigint as "tokens_reasoning!""#,
+            " and r.endpoint <> $21",
+            filter,
+            bound,
+            COUNTING
+        )
+        .fetch_one(self.pool())
+        .await?;
+        let at = |list: &Option<Vec<Option<f64>>>, n: usize| list.as_ref()?.get(n).copied().flatten();
+        let successes = row.direct_success + row.failover_success;
+        #[expect(clippy::cast_precision_loss, reason = "a share, and counts are far below 2^53")]
+        let success_rate = (row.total > 0).then(|| successes as f64 / row.total as f64);
+        Ok(Stats {
+            total: row.total,
+            direct_success: row.direct_success,
+            failover_success: row.failover_success,
+            failed: row.failed,
+            partial: row.partial,
+            canceled: row.canceled,
+            client_error: row.client_error,
+            retried: row.retried,
+            success_rate,
+            p50_ttft_ms: at(&row.ttft, 0),
+            p95_ttft_ms: at(&row.ttft, 1),
+            p50_duration_ms: at(&row.duration, 0),
+            p95_duration_ms: at(&row.duration, 1),
+            tokens_fresh: row.tokens_fresh,
+            tokens_read: row.tokens_read,
+            tokens_write: row.tokens_write,
+            tokens_output: row.tokens_output,
+            tokens_reasoning: row.tokens_reasoning,
+        })
+    }
+
+    /// Models, clients and error kinds of the newest 50,000 requests of a time, at most 200 of each.
+    pub async fn request_options(
+        &self,
+        since: Option<DateTime<Utc>>,
+        until: Option<DateTime<Utc>>,
+    ) -> Result<Options, DatabaseError> {
+        let row = sqlx::query!(
+            r#"with recent as materialized (
+                select left(model, 200) as model, client, error_kind from headgate.requests
+                where ($1::timestamptz is null or started_at >= $1) and ($2::timestamptz is null or started_at < $2)
+                order by started_at desc limit 50000
+            )
+            select
+                array(select distinct model from recent where model is not null order by 1 limit 200) as "models!",
+                array(select distinct client from recent where client is not null order by 1 limit 200) as "clients!",
+                array(select distinct error_kind from recent where error_kind is not null order by 1 limit 200) as "error_kinds!""#,
+            since,
+            until
+        )
+        .fetch_one(self.pool())
+        .await?;
+        Ok(Options { models: row.models, clients: row.clients, error_kinds: row.error_kinds })
+    }
+}
