@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use headgate_domain::{Class, audit::BreakerState};
+use headgate_domain::{Class, Failure, audit::BreakerState};
 use rand::Rng;
 
 use crate::{
@@ -50,6 +50,12 @@ impl Completion {
     /// Whether the breaker counts it as a failure.
     fn counts(&self) -> bool {
         meaning(self.class).counts && (self.class != Class::Empty || self.output_tokens.unwrap_or(0) == 0)
+    }
+}
+
+impl From<&Failure> for Completion {
+    fn from(failure: &Failure) -> Self {
+        Self { retry_after: failure.retry_after, ..Self::new(failure.class) }
     }
 }
 

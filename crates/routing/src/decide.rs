@@ -88,7 +88,7 @@ impl Health {
     ) -> Decision {
         for member in &pool.members {
             if let Some(u) = self.upstreams.get_mut(&member.upstream) {
-                u.wanted = now;
+                u.wanted = Some(now);
             }
         }
         let verdicts = self.survey(pool, need, tried, now);
@@ -228,7 +228,7 @@ impl Health {
             self.groups.entry(pool.group).or_default().last_resort = Some((serial, deadline));
         }
         let u = self.state(candidate.upstream);
-        u.wanted = now;
+        u.wanted = Some(now);
         u.in_flight += 1;
         u.minute.add(now, 1, need.estimated_input);
         u.breaker.take_trial(serial, deadline, now);

@@ -40,7 +40,7 @@ pub(crate) struct UpstreamState {
     pub(crate) credentials: BTreeMap<Option<CredentialId>, CredentialState>,
     pub(crate) models: BTreeMap<Box<str>, ModelState>,
     /// When one of its groups last had a request.
-    pub(crate) wanted: Time,
+    pub(crate) wanted: Option<Time>,
     pub(crate) last_failed_model: Option<Box<str>>,
 }
 
@@ -167,7 +167,7 @@ impl UpstreamState {
             minute: Window::over(Duration::from_secs(60)),
             credentials: BTreeMap::new(),
             models: BTreeMap::new(),
-            wanted: Time::default(),
+            wanted: None,
             last_failed_model: None,
         }
     }

@@ -15,17 +15,25 @@ const ENOUGH: usize = 5;
 /// What a failure that counts adds, so that failing fast does not look like being fast.
 pub(crate) const FAILURE_MS: f64 = 5000.0;
 
+/// An average and how much it counted when it was last changed (0 … 1).
+#[derive(Debug, Clone, Copy)]
+struct Average {
+    ms: f64,
+    at: Time,
+    weight: f64,
+}
+
 /// Time to first token: an average that decays with time toward unknown, and the last samples.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latency {
-    average: Option<(f64, Time)>,
+    average: Option<Average>,
     samples: VecDeque<(Time, u64)>,
 }
 
 impl Latency {
-    /// An average as it was saved, `age` old.
-    pub(crate) fn restored(ms: f64, at: Time) -> Self {
-        Self { average: Some((ms, at)), samples: VecDeque::new() }
+    /// An average as it was saved, `age` ago.
+    pub(crate) fn restored(ms: f64, weight: f64, age: Duration, now: Time) -> Self {
+        Self { average: Some(Average { ms, at: now, weight: weight * faded(age) }), samples: VecDeque::new() }
     }
 
     /// Takes a measured time to first token.
@@ -44,24 +52,15 @@ impl Latency {
     }
 
     fn blend(&mut self, sample: f64, now: Time) {
-        self.average = Some(match self.average {
-            None => (sample, now),
-            // A stale average has lost its weight: the sample counts the more.
-            Some((value, at)) => {
-                let kept = (1.0 - ALPHA) * weight(at, now);
-                (value * kept + sample * (1.0 - kept), now)
-            }
-        });
+        let (ms, weight) = self.known(now).unwrap_or((sample, 0.0));
+        // A stale average has lost its weight: the sample counts the more.
+        let kept = (1.0 - ALPHA) * weight;
+        self.average = Some(Average { ms: ms * kept + sample * (1.0 - kept), at: now, weight: 1.0 });
     }
 
     /// The average in milliseconds and how much it still counts (0 … 1).
     pub(crate) fn known(&self, now: Time) -> Option<(f64, f64)> {
-        self.average.map(|(value, at)| (value, weight(at, now)))
-    }
-
-    /// When the average was last changed.
-    pub(crate) fn updated(&self) -> Option<(f64, Time)> {
-        self.average
+        self.average.map(|a| (a.ms, a.weight * faded(now.since(a.at))))
     }
 
     /// The 95th percentile of the samples of the last `span`.
@@ -75,8 +74,9 @@ impl Latency {
     }
 }
 
-fn weight(at: Time, now: Time) -> f64 {
-    0.5_f64.powf(now.since(at).as_secs_f64() / HALF_LIFE.as_secs_f64())
+/// What is left of a weight after so long.
+fn faded(age: Duration) -> f64 {
+    0.5_f64.powf(age.as_secs_f64() / HALF_LIFE.as_secs_f64())
 }
 
 fn percentile(samples: impl Iterator<Item = u64>) -> Option<u64> {
@@ -106,6 +106,13 @@ mod tests {
         assert!((l.known(Time::secs(600)).unwrap().1 - 0.5).abs() < 1e-9);
         l.measured(Duration::from_millis(100), Time::secs(60_000));
         assert!((l.known(Time::secs(60_000)).unwrap().0 - 100.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_restored_average_has_aged_meanwhile() {
+        let l = Latency::restored(300.0, 1.0, Duration::from_secs(1200), Time::secs(0));
+        assert_eq!(l.known(Time::secs(0)), Some((300.0, 0.25)));
+        assert_eq!(l.known(Time::secs(600)), Some((300.0, 0.125)));
     }
 
     #[test]

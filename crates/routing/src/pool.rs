@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use headgate_domain::{
-    CredentialId, GroupId, Strategy, UpstreamId, UpstreamKind,
+    CredentialId, Group, GroupId, Member, Strategy, Upstream, UpstreamId, UpstreamKind,
     group::{Alias, Balance, OnSaturation, UnknownMultiplier},
     pattern::ModelRules,
     upstream::{Capability, Limits},
@@ -61,7 +61,7 @@ pub struct PoolMember {
 }
 
 impl PoolMember {
-    /// A member that allows everything, with one credential of the same number.
+    /// A member that allows everything and needs no credential.
     pub fn new(upstream: UpstreamId, kind: UpstreamKind) -> Self {
         Self {
             upstream,
@@ -81,6 +81,36 @@ impl PoolMember {
             credentials: Vec::new(),
             multiplier: None,
             credit_ratio: None,
+            exhausted: false,
+        }
+    }
+
+    /// The member as it is configured. `missing` says which credentials have no text; what billing knows is to be
+    /// added.
+    pub fn of(member: &Member<UpstreamId>, upstream: &Upstream, missing: impl Fn(CredentialId) -> bool) -> Self {
+        let spec = &upstream.spec;
+        Self {
+            upstream: upstream.id,
+            priority: member.priority,
+            weight: member.weight,
+            upstream_enabled: spec.enabled,
+            member_enabled: member.enabled,
+            kind: spec.protocol,
+            region: spec.region.clone(),
+            labels: spec.tags.labels.clone(),
+            capabilities: spec.capabilities.clone(),
+            max_context: spec.max_context,
+            min_input: member.min_input,
+            max_input: member.max_input,
+            models: spec.models.clone(),
+            limits: spec.limits,
+            credentials: upstream
+                .credentials
+                .iter()
+                .map(|c| PoolCredential { id: c.id, missing: missing(c.id) })
+                .collect(),
+            multiplier: None,
+            credit_ratio: spec.billing.credit_ratio,
             exhausted: false,
         }
     }
@@ -130,6 +160,23 @@ impl Pool {
             max_multiplier: None,
             unknown_multiplier: UnknownMultiplier::default(),
             members: Vec::new(),
+        }
+    }
+
+    /// The group's policy with these members.
+    pub fn of(group: &Group, members: Vec<PoolMember>) -> Self {
+        let spec = &group.spec;
+        Self {
+            group: group.id,
+            strategy: spec.strategy,
+            balance: spec.balance,
+            regions: spec.regions.clone(),
+            require: spec.require.clone(),
+            on_saturation: spec.on_saturation,
+            wait: spec.wait.map(|span| span.0),
+            max_multiplier: spec.max_multiplier,
+            unknown_multiplier: spec.unknown_multiplier,
+            members,
         }
     }
 

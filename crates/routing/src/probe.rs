@@ -7,7 +7,7 @@ use headgate_domain::{CredentialId, UpstreamId};
 use crate::{breaker::Admission, health::Health, lease::Lease, pool::PoolMember, time::Time};
 
 /// An upstream none of whose groups had a request for so long is left alone.
-const WANTED_WITHIN: Duration = Duration::from_secs(86_400);
+pub(crate) const WANTED_WITHIN: Duration = Duration::from_secs(86_400);
 
 /// An upstream that is worth a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,9 @@ impl Health {
         self.upstreams
             .iter()
             .filter(|(_, u)| u.breaker.admission(now) == Admission::Trial)
-            .filter(|(_, u)| !u.cooldown.is_some_and(|c| c.lasts(now)) && now.since(u.wanted) < WANTED_WITHIN)
+            .filter(|(_, u)| {
+                !u.cooldown.is_some_and(|c| c.lasts(now)) && u.wanted.is_some_and(|at| now.since(at) < WANTED_WITHIN)
+            })
             .filter_map(|(id, u)| {
                 let model = u.last_failed_model.as_ref()?;
                 Some(DueProbe { upstream: *id, model: model.to_string() })

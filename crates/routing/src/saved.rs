@@ -10,6 +10,7 @@ use crate::{
     cooldown::{Cooldown, Exclusion},
     health::{Health, UpstreamState, remaining},
     latency::Latency,
+    probe::WANTED_WITHIN,
     time::{Time, millis},
 };
 
@@ -33,7 +34,8 @@ struct SavedUpstream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ttft: Option<SavedAverage>,
     /// How long ago one of its groups had a request.
-    wanted_ms_ago: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wanted_ms_ago: Option<u64>,
 }
 
 /// A breaker that is not closed; a half-open one has nothing remaining.
@@ -73,7 +75,7 @@ struct SavedModel {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct SavedAverage {
     ms: f64,
-    age_ms: u64,
+    weight: f64,
 }
 
 impl Health {
@@ -83,8 +85,6 @@ impl Health {
     }
 
     /// Takes up what was saved, `elapsed` ago, in the place of what is known.
-    ///
-    /// The moments before the start of this process cannot be told in its time, so ages end at its start.
     pub fn restore(&mut self, saved: &SavedHealth, elapsed: Duration, now: Time) {
         for s in &saved.upstreams {
             let (mut state, generation) = {
@@ -96,10 +96,7 @@ impl Health {
                 let until = now + Duration::from_millis(c.remaining_ms).saturating_sub(elapsed);
                 Cooldown { class: c.class, since: now, until, step: c.step }
             };
-            let average = |a: &SavedAverage| {
-                let age = Duration::from_millis(a.age_ms).saturating_add(elapsed);
-                Latency::restored(a.ms, Time(now.0.saturating_sub(age)))
-            };
+            let average = |a: &SavedAverage| Latency::restored(a.ms, a.weight, elapsed, now);
             if let Some(open) = &s.open {
                 let until = now + Duration::from_millis(open.remaining_ms).saturating_sub(elapsed);
                 state.breaker = Breaker::restored(generation, &self.policy, until, open.openings, open.class);
@@ -119,8 +116,9 @@ impl Health {
                 model.exclusion = m.exclusion.as_ref().map(|c| Exclusion { cooldown: left(c), retest: None });
                 model.latency = m.ttft.as_ref().map(average).unwrap_or_default();
             }
-            let ago = Duration::from_millis(s.wanted_ms_ago).saturating_add(elapsed);
-            state.wanted = Time(now.0.saturating_sub(ago));
+            // The time before this process cannot be told in its own: a request within the day counts as one of now.
+            let ago = s.wanted_ms_ago.map(|ms| Duration::from_millis(ms).saturating_add(elapsed));
+            state.wanted = ago.filter(|ago| *ago < WANTED_WITHIN).map(|_| now);
             self.upstreams.insert(s.id, state);
         }
     }
@@ -128,7 +126,7 @@ impl Health {
 
 fn save_upstream(id: UpstreamId, u: &UpstreamState, now: Time) -> SavedUpstream {
     let cooldown = |c: &Cooldown| SavedCooldown { class: c.class, remaining_ms: remaining(now, c.until), step: c.step };
-    let average = |l: &Latency| l.updated().map(|(ms, at)| SavedAverage { ms, age_ms: millis(now.since(at)) });
+    let average = |l: &Latency| l.known(now).map(|(ms, weight)| SavedAverage { ms, weight });
     let credentials = u.credentials.iter().flat_map(|(id, c)| {
         let whole = c.cooldown.iter().map(move |c| (None, c));
         let parts = c.models.iter().map(|(model, c)| (Some(model.to_string()), c));
@@ -151,6 +149,6 @@ fn save_upstream(id: UpstreamId, u: &UpstreamState, now: Time) -> SavedUpstream 
         credentials: credentials.collect(),
         models: models.filter(|m| m.exclusion.is_some() || m.ttft.is_some()).collect(),
         ttft: average(&u.latency),
-        wanted_ms_ago: millis(now.since(u.wanted)),
+        wanted_ms_ago: u.wanted.map(|at| millis(now.since(at))),
     }
 }

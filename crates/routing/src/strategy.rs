@@ -201,3 +201,6 @@ fn upper_median(mut known: Figures) -> Option<f64> {
     known.sort_unstable_by(f64::total_cmp);
     known.get(known.len() / 2).copied()
 }
+
+#[cfg(test)]
+mod tests;
