@@ -24,12 +24,12 @@ static SHARED: OnceLock<Shared> = OnceLock::new();
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
 /// A migrated database of its own.
-pub async fn database() -> Database {
+pub(crate) async fn database() -> Database {
     Database::connect(&target().await).await.unwrap()
 }
 
 /// Where a fresh copy of the migrated database is.
-pub async fn target() -> Target {
+pub(crate) async fn target() -> Target {
     let shared = SHARED.get_or_init(start);
     let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let admin = Database::connect(&of_name(&shared.cluster, "postgres")).await.unwrap();
@@ -40,11 +40,11 @@ pub async fn target() -> Target {
 }
 
 /// A database of the cluster by name.
-pub fn of_name(cluster: &Cluster, name: &str) -> Target {
+pub(crate) fn of_name(cluster: &Cluster, name: &str) -> Target {
     Target::Embedded(Box::new(options(cluster).database(name)))
 }
 
-pub fn options(cluster: &Cluster) -> PgConnectOptions {
+pub(crate) fn options(cluster: &Cluster) -> PgConnectOptions {
     match cluster.target() {
         Target::Embedded(options) => *options,
         Target::Url(_) => panic!("an embedded cluster has no URL"),
@@ -81,27 +81,27 @@ fn sweep() {
 }
 
 /// A folder that the cluster's user can enter, removed at the end.
-pub struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("headgate-").tempdir().unwrap();
         #[cfg(unix)]
         fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         Self(folder)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 }
 
 /// Waits until `check` gives a value, at most half a minute.
-pub async fn until<T>(what: &str, mut check: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn until<T>(what: &str, mut check: impl AsyncFnMut() -> Option<T>) -> T {
     for _ in 0..3000 {
         if let Some(value) = check().await {
             return value;
