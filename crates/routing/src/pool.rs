@@ -200,3 +200,43 @@ impl Pool {
         Self { members, ..self.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_is_what_the_configuration_says() {
+        let upstream: Upstream = serde_json::from_value(serde_json::json!({
+            "id": 7, "name": "relay", "revision": 1, "next_credential": 3,
+            "credentials": [
+                {"id": 1, "number": 1, "source": "vault"}, {"id": 2, "number": 2, "source": {"env": "KEY"}}
+            ],
+            "spec": {
+                "base_url": "https://relay.example/v1", "protocol": "claude", "region": "eu",
+                "tags": {"labels": ["work"]}, "max_context": 1000, "billing": {"kind": "auto", "credit_ratio": "5"}
+            }
+        }))
+        .unwrap();
+        let group: Group = serde_json::from_value(serde_json::json!({
+            "id": 3, "name": "coding", "revision": 1,
+            "spec": {
+                "strategy": "spread", "regions": ["eu"], "wait": "10s",
+                "members": [{"upstream": 7, "priority": 2, "weight": 4, "min_input": 5, "enabled": false}]
+            }
+        }))
+        .unwrap();
+        let member = PoolMember::of(&group.spec.members[0], &upstream, |id| id == CredentialId(2));
+        let pool = Pool::of(&group, vec![member]);
+        assert_eq!(
+            (pool.group, pool.strategy, pool.wait),
+            (GroupId(3), Strategy::Spread, Some(Duration::from_secs(10)))
+        );
+        let m = &pool.members[0];
+        assert_eq!((m.upstream, m.priority, m.weight, m.min_input), (UpstreamId(7), 2, 4, Some(5)));
+        assert_eq!((m.upstream_enabled, m.member_enabled, m.kind), (true, false, UpstreamKind::Claude));
+        assert_eq!((m.region.as_deref(), m.max_context), (Some("eu"), Some(1000)));
+        assert_eq!(m.credentials.iter().map(|c| c.missing).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(PoolMember { multiplier: Some(Decimal::TEN), ..m.clone() }.price(), Some(Decimal::TWO));
+    }
+}

@@ -361,6 +361,10 @@ fn requests_and_tokens_a_minute_fill_a_member_until_the_minute_has_passed() {
     assert_eq!(h.decide(&p, &n, &Tried::new(), t, &mut rng(1)).unwrap_err().refusal, Refusal::Saturated);
     let small = Need { estimated_input: 300, ..need() };
     assert!(h.explain(&p, &small, &Tried::new(), t, &mut rng(1)).refusal.is_none());
+    // What alone is above the limit goes through when nothing else has been counted.
+    let large = Need { estimated_input: 5000, ..need() };
+    assert!(h.explain(&p, &large, &Tried::new(), t, &mut rng(1)).refusal.is_some());
+    assert!(h.explain(&p, &large, &Tried::new(), Time::secs(1060), &mut rng(1)).refusal.is_none());
 }
 
 #[test]
@@ -404,6 +408,28 @@ fn with_everything_open_one_last_resort_at_a_time_is_tried() {
     let trial = h.decide(&p, &need(), &Tried::new(), later, &mut rng(1)).unwrap();
     let effect = h.complete(trial.lease, &Completion::ok(None), later, &mut rng(1));
     assert_eq!(effect.breaker_after, BreakerState::HalfOpen);
+}
+
+#[test]
+fn a_last_resort_does_not_disturb_a_trial_nor_a_wait_that_was_asked_for() {
+    let (mut h, p) = (health(), pool(&[1, 2]));
+    open(&mut h, 1, T0);
+    let later = T0 + Duration::from_secs(30);
+    open(&mut h, 2, later);
+    let trial = h.decide(&p, &need(), &Tried::new(), later, &mut rng(1)).unwrap();
+    assert_eq!(trial.selection, Selection::RecoveryTrial);
+    assert_eq!(h.decide(&p, &need(), &Tried::new(), later, &mut rng(1)).unwrap_err().refusal, Refusal::CoolingDown);
+    h.release(trial.lease, later);
+
+    let (mut h, p) = (health(), pool(&[1]));
+    let choice = h.decide(&p, &need(), &Tried::new(), T0, &mut rng(1)).unwrap();
+    let asked = Some(Duration::from_secs(60));
+    let done = Completion { tripped: true, retry_after: asked, ..Completion::new(Class::Overloaded) };
+    h.complete(choice.lease, &done, T0, &mut rng(1));
+    let t = T0 + Duration::from_millis(2);
+    let refused = h.decide(&p, &need(), &Tried::new(), t, &mut rng(1)).unwrap_err();
+    assert_eq!(refused.refusal, Refusal::CoolingDown);
+    assert_eq!(refused.retry_at, Some(T0 + Duration::from_secs(60)));
 }
 
 #[test]
