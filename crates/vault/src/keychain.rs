@@ -11,7 +11,7 @@ use crate::{Backend, VaultError};
 const SERVICE: &str = "Headgate";
 
 /// Windows takes 2,560 bytes an item (as UTF-16: half as many characters); longer secrets go into numbered items.
-const PART: usize = if cfg!(windows) { 1200 } else { usize::MAX };
+const PART: usize = if cfg!(windows) { 1200 } else { 64 * 1024 };
 
 /// Begins the first item of a secret in parts; the number of parts follows. No credential begins with it.
 const PARTS_MARK: &str = "\u{1}headgate-parts:";

@@ -1,5 +1,5 @@
 //! What a vault promises, for every kind that a test can have.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use headgate_domain::Secret;
 use headgate_vault::{SealKey, Vault, VaultError};

@@ -81,6 +81,7 @@ fn read(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
         return None;
     }
     observer.used(chunk.usage.as_ref());
+    chunk.choices.as_ref()?;
     let mut seen = Seen::default();
     for choice in chunk.choices.iter().flatten() {
         if choice.index.unwrap_or(0) != 0 {
@@ -111,8 +112,5 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
 }
 
 pub(super) fn document(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
-    let before = observer.finish;
-    let seen = read(observer, json)?;
-    // A document without choices is of another shape.
-    (observer.finish != before || memchr::memmem::find(json, b"\"choices\"").is_some()).then_some(seen)
+    read(observer, json)
 }

@@ -1,0 +1,384 @@
+//! The way of a request to an upstream and back: choose, send, judge, and, before the commit boundary, choose again.
+
+pub mod clients;
+pub mod headers;
+pub mod receive;
+pub mod relay;
+pub mod send;
+pub mod source;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::body::Body;
+use bytes::Bytes;
+use headgate_domain::{Class, Failure, Outcome, Protocol, audit::BreakerState};
+use headgate_routing::{Choice, Features, Need, Refused, Time};
+use headgate_wire::{request::Asked, splice};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+
+use self::{
+    receive::{Failed, Ready, Terms},
+    relay::{Facts, Relay},
+};
+use crate::{
+    clock::millis,
+    exchange::{self, Answer, Exchange, outcome_of},
+    ingress::refuse,
+    shared::{Counters, Shared},
+    snapshot::{Endpoint, Group, Key, Snapshot},
+};
+
+/// A request that has passed the ingress.
+pub struct Inbound {
+    /// The configuration it started with, for its retries too.
+    pub snapshot: Arc<Snapshot>,
+    /// Who asks.
+    pub key: Arc<Key>,
+    /// What the client speaks.
+    pub protocol: Protocol,
+    /// The route called, canonical.
+    pub route: &'static str,
+    /// The client's query string.
+    pub query: Option<String>,
+    /// The client's headers.
+    pub headers: HeaderMap,
+    /// The body, decoded.
+    pub body: Bytes,
+    /// What it asks for.
+    pub asked: Asked,
+    /// The session as text, for the upstream's `session_header`.
+    pub session: Option<String>,
+    /// `x-headgate-*` wishes.
+    pub wishes: Wishes,
+}
+
+/// What the client asks of the gateway itself.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// `x-headgate-fallback: none`.
+    pub first_only: bool,
+    /// `x-headgate-region`.
+    pub region: Option<String>,
+    /// The client's deadline.
+    pub deadline: Option<Time>,
+    /// `x-headgate-explain: 1`.
+    pub explain: bool,
+}
+
+/// An upstream's answer that was a failure, as far as a client may be told of it.
+pub struct LastFailure {
+    /// What went wrong.
+    pub failure: Failure,
+    /// The upstream's body, for answers that are relayed as they are.
+    pub body: Option<Bytes>,
+    /// Its headers that may be passed on.
+    pub headers: HeaderMap,
+    /// The upstream.
+    pub upstream: String,
+    /// An empty answer that is delivered if nobody has a better one.
+    pub empty: Option<Box<(Failed, StatusCode)>>,
+}
+
+impl Inbound {
+    /// The model's name without its context mark.
+    fn model(&self) -> &str {
+        headgate_domain::pattern::strip_context_mark(&self.asked.model)
+    }
+
+    /// Runs `with` on what a decision must know.
+    fn with_need<T>(&self, affinity: Option<headgate_domain::UpstreamId>, with: impl FnOnce(&Need<'_>) -> T) -> T {
+        let expressible = |kind: headgate_domain::UpstreamKind| kind.speaks(self.protocol);
+        let mut need = Need::new(self.protocol, self.model());
+        need.stream = self.asked.stream;
+        need.features = Features::from(&self.asked.features);
+        need.estimated_input = self.asked.estimated_input;
+        need.affinity = affinity;
+        need.key = Some(self.key.id);
+        need.key_regions = self.key.spec.regions.as_deref();
+        need.key_labels = self.key.spec.labels.as_deref();
+        need.region = self.wishes.region.as_deref();
+        need.expressible = &expressible;
+        with(&need)
+    }
+
+    fn group(&self) -> &Group {
+        &self.key.group
+    }
+}
+
+/// Serves a request: tries candidates until one answers.
+pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Exchange) -> Response<Body> {
+    let mut last: Option<LastFailure> = None;
+    let mut reasons = Vec::new();
+    loop {
+        let decision = decide(shared, &inbound, &exchange);
+        let choice = match decision {
+            Ok(choice) => choice,
+            Err(refused) => {
+                reasons.push(serde_json::to_value(&refused.reasons).unwrap_or_default());
+                exchange.record.reasons = reasons.into();
+                return nobody(shared, &inbound, exchange, last, &refused);
+            }
+        };
+        reasons.push(serde_json::to_value(&choice.reasons).unwrap_or_default());
+        let Some(endpoint) = inbound.group().endpoint(choice.candidate.upstream).map(Arc::clone) else {
+            exchange.record.reasons = reasons.into();
+            let id = shared.routing.lock().health.release(choice.lease, shared.now());
+            tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
+            return refuse::internal(inbound.protocol, exchange);
+        };
+        match attempt(shared, &inbound, &mut exchange, choice, &endpoint).await {
+            Ok(answered) => {
+                exchange.record.reasons = reasons.into();
+                return commit(&inbound, exchange, &endpoint, answered);
+            }
+            Err(failed) => {
+                let again = failed.again && !inbound.wishes.first_only;
+                last = Some(failed.last);
+                if !again {
+                    exchange.record.reasons = reasons.into();
+                    return conclude(shared, &inbound, exchange, last);
+                }
+            }
+        }
+    }
+}
+
+/// Chooses and claims the next candidate.
+fn decide(shared: &Shared, inbound: &Inbound, exchange: &Exchange) -> Result<Choice, Refused> {
+    let now = shared.now();
+    let group = inbound.group();
+    let routing = &mut *shared.routing.lock();
+    let affinity = exchange
+        .session
+        .filter(|_| inbound.snapshot.settings.affinity)
+        .and_then(|session| routing.affinity.get(group.id, session, now));
+    if exchange.session.is_some() && !exchange.tried.any() {
+        let counters = &shared.counters;
+        Counters::add(if affinity.is_some() { &counters.affinity_hits } else { &counters.affinity_misses });
+    }
+    let pool = group.pool_for(inbound.model());
+    let decision = inbound
+        .with_need(affinity, |need| routing.health.decide(pool, need, &exchange.tried, now, &mut routing.rng));
+    if let (Ok(choice), Some(pinned)) = (&decision, affinity)
+        && choice.candidate.upstream == pinned
+    {
+        Counters::add(&shared.counters.affinity_pinned);
+    }
+    decision
+}
+
+/// A candidate that answered.
+struct Answered {
+    ready: Ready,
+    status: StatusCode,
+    headers: HeaderMap,
+    /// The name to put in the place of the model's.
+    asked: Option<String>,
+    until: Option<Time>,
+}
+
+/// A candidate that did not.
+struct AttemptFailed {
+    last: LastFailure,
+    again: bool,
+}
+
+/// One attempt: sends the request to the chosen candidate and reads the answer up to the commit boundary.
+async fn attempt(
+    shared: &Arc<Shared>,
+    inbound: &Inbound,
+    exchange: &mut Exchange,
+    choice: Choice,
+    endpoint: &Arc<Endpoint>,
+) -> Result<Answered, AttemptFailed> {
+    let settings = &inbound.snapshot.settings;
+    let Choice { candidate, sent_model, selection, breaker_before, lease, .. } = choice;
+    let mut record = exchange::draft(&exchange.record, breaker_before, shared.clock.wall());
+    record.upstream_id = endpoint.id;
+    record.upstream_name = endpoint.name.to_string();
+    record.credential_id = candidate.credential;
+    record.protocol = endpoint.kind;
+    record.proxy.clone_from(&endpoint.proxy);
+    record.mapped_model = Some(sent_model.clone());
+    record.priority = inbound.group().pool_for(inbound.model()).members.get(candidate.member).map_or(0, |m| m.priority);
+    record.selection = selection;
+    if breaker_before == BreakerState::HalfOpen {
+        tracing::debug!(upstream.name = %endpoint.name, "trial of a half-open upstream");
+    }
+    exchange.attempt(lease, candidate, record);
+
+    let started = shared.now();
+    let limits = endpoint.limits;
+    let first = {
+        let routing = shared.routing.lock();
+        routing.health.first_response_limit(endpoint.id, &sent_model, inbound.asked.estimated_input, limits.first_response)
+    };
+    let mapped = sent_model != inbound.asked.model;
+    let terms = Terms {
+        protocol: inbound.protocol,
+        stream: inbound.asked.stream,
+        asked: mapped.then_some(inbound.asked.model.as_str()),
+        started,
+        first_work: started + first,
+        unadapted: first >= limits.first_response,
+        whole: started + limits.non_stream,
+        deadline: inbound.wishes.deadline,
+        idle: limits.idle,
+        hold: settings.keep_alive.0,
+        event_limit: usize::try_from(settings.event_limit.0).unwrap_or(usize::MAX),
+    };
+    let body = if mapped {
+        splice::replace(&inbound.body, &inbound.asked.model_span, &sent_model)
+    } else {
+        inbound.body.clone()
+    };
+    let credential = candidate.credential.and_then(|id| endpoint.credentials.get(&id));
+    let headers =
+        headers::to_upstream(&inbound.headers, endpoint, inbound.protocol, credential, inbound.session.as_deref(), &shared.pseudonym);
+    let url = endpoint.url(inbound.route, inbound.query.as_deref());
+    let sent = send::send(endpoint, &url, headers, body, &terms, shared.clock).await;
+
+    let mut answer = Answer::default();
+    let (failed, status, returned) = match sent {
+        Err(unsent) => {
+            if let Some(attempt) = &mut exchange.current {
+                attempt.sent = unsent.sent;
+                attempt.tripped = unsent.failure.class == Class::SlowFirst && terms.stream && terms.unadapted;
+            }
+            (Failed { failure: unsent.failure, observer: None, empty: None, events: terms.stream, bytes: 0 }, None, HeaderMap::new())
+        }
+        Ok(response) => {
+            answer.status = Some(response.status.as_u16());
+            answer.request_id = headers::request_id(&response.headers);
+            let returned = headers::to_client(&response.headers);
+            let status = response.status;
+            if let Some(attempt) = &mut exchange.current {
+                attempt.sent = true;
+            }
+            if status.is_success() {
+                let source = source::Source::new(&response.headers, response.body);
+                let received = match &mut exchange.current {
+                    Some(attempt) if status != StatusCode::NO_CONTENT => {
+                        receive::receive(&response.headers, source, &terms, shared.clock, attempt).await
+                    }
+                    _ => Ok(receive::nothing(inbound.protocol)),
+                };
+                match received {
+                    Ok(ready) => {
+                        return Ok(Answered {
+                            ready,
+                            status,
+                            headers: returned,
+                            asked: terms.asked.map(str::to_owned),
+                            until: (!inbound.asked.stream).then_some(terms.whole),
+                        });
+                    }
+                    Err(failed) => (failed, Some(status), returned),
+                }
+            } else {
+                let refused = send::read_refusal(response, shared.clock, &terms).await;
+                answer.bytes = refused.body.len() as u64;
+                answer.model_scoped = refused.error.model_scoped;
+                let failure = headgate_routing::classify(&refused.error);
+                let last = LastFailure {
+                    body: Some(refused.body),
+                    headers: returned,
+                    upstream: endpoint.name.to_string(),
+                    empty: None,
+                    failure,
+                };
+                let again = exchange.end_attempt(&answer, Some(&last.failure), outcome_of(last.failure.class));
+                note(endpoint, &last.failure);
+                return Err(AttemptFailed { last, again });
+            }
+        }
+    };
+    answer.observer = failed.observer.as_ref();
+    answer.bytes = failed.bytes;
+    answer.stream = failed.events;
+    let again = exchange.end_attempt(&answer, Some(&failed.failure), outcome_of(failed.failure.class));
+    note(endpoint, &failed.failure);
+    let last = LastFailure {
+        failure: failed.failure.clone(),
+        body: None,
+        headers: returned,
+        upstream: endpoint.name.to_string(),
+        empty: (failed.empty.is_some()).then(|| Box::new((failed, status.unwrap_or(StatusCode::OK)))),
+    };
+    Err(AttemptFailed { last, again })
+}
+
+fn note(endpoint: &Endpoint, failure: &Failure) {
+    tracing::info!(
+        upstream.name = %endpoint.name,
+        attempt.kind = %failure.kind(),
+        attempt.status = failure.status,
+        "an attempt failed"
+    );
+}
+
+/// The response to the client of a candidate that answered.
+fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: Answered) -> Response<Body> {
+    let Answered { ready, status, mut headers, asked, until } = answered;
+    refuse::trace(&mut headers, &exchange, Some(endpoint.name.as_str()), inbound.wishes.explain);
+    if ready.events {
+        headers.entry(http::header::CONTENT_TYPE).or_insert(HeaderValue::from_static("text/event-stream"));
+        headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    }
+    let facts = Facts {
+        protocol: inbound.protocol,
+        status: status.as_u16(),
+        asked,
+        model: inbound.asked.model.clone(),
+        idle: endpoint.limits.idle,
+        until,
+        deadline: inbound.wishes.deadline,
+        upstream_request_id: headers
+            .get(headers::UPSTREAM_REQUEST_ID)
+            .or_else(|| headers.get("request-id"))
+            .and_then(|v| v.to_str().ok())
+            .map(str::to_owned),
+    };
+    let mut response = Response::new(Body::new(Relay::new(exchange, ready, facts)));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// Nobody is left to choose: the last failure, or, without an attempt, the refusal.
+fn nobody(
+    shared: &Arc<Shared>,
+    inbound: &Inbound,
+    exchange: Exchange,
+    last: Option<LastFailure>,
+    refused: &Refused,
+) -> Response<Body> {
+    if last.is_some() {
+        return conclude(shared, inbound, exchange, last);
+    }
+    let retry = refused.retry_at.map(|at| shared.now().until(at));
+    refuse::no_route(shared, inbound, exchange, refused, retry)
+}
+
+/// Tells the client the last failure, or delivers the empty answer nobody had a better one for.
+fn conclude(shared: &Arc<Shared>, inbound: &Inbound, mut exchange: Exchange, last: Option<LastFailure>) -> Response<Body> {
+    let Some(last) = last else { return refuse::internal(inbound.protocol, exchange) };
+    if let Some(empty) = last.empty {
+        let (failed, status) = *empty;
+        let body = failed.empty.unwrap_or_default();
+        let mut headers = last.headers;
+        refuse::trace(&mut headers, &exchange, Some(&last.upstream), inbound.wishes.explain);
+        exchange.finish(status.as_u16(), Outcome::Success, Some(&failed.failure), body.len() as u64);
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        return response;
+    }
+    refuse::failed(shared, inbound, exchange, last)
+}
+
+/// Seconds for `Retry-After`: whole, rounded up.
+pub fn whole_seconds(wait: Duration) -> i64 {
+    millis(wait).saturating_add(999) / 1000
+}

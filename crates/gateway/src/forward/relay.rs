@@ -1,0 +1,319 @@
+//! The answer's body after the commit boundary: bytes pass as they come, a tee observes them, and the record is
+//! written with the last one.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use headgate_domain::{Class, Failure, Outcome, Protocol};
+use headgate_routing::Time;
+use headgate_wire::{
+    envelope,
+    observe::{End, Observer},
+    sse::Frame,
+};
+use http_body::{Body, Frame as BodyFrame, SizeHint};
+use tokio::time::Sleep;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+use super::{
+    receive::{HOLD, Ready, Rest, take, too_large},
+    source::Source,
+};
+use crate::exchange::{Answer, Exchange};
+
+/// Up to so many bytes of a large document are kept to read its usage at the end.
+const TEE: usize = 8 << 20;
+
+/// Facts of the answer.
+pub struct Facts {
+    /// What the client speaks.
+    pub protocol: Protocol,
+    /// HTTP status sent.
+    pub status: u16,
+    /// The name to put in the place of the model's.
+    pub asked: Option<String>,
+    /// The model asked for.
+    pub model: String,
+    /// Silence inside the answer.
+    pub idle: Duration,
+    /// The answer as a whole, by then.
+    pub until: Option<Time>,
+    /// The client's own deadline.
+    pub deadline: Option<Time>,
+    /// The upstream's own request id.
+    pub upstream_request_id: Option<String>,
+}
+
+/// A response body that ends its exchange.
+pub struct Relay {
+    exchange: Exchange,
+    observer: Observer,
+    facts: Facts,
+    queue: VecDeque<Bytes>,
+    rest: Option<Rest>,
+    events: bool,
+    timer: Pin<Box<Sleep>>,
+    /// When the timer means the client's deadline or the whole limit instead of silence.
+    last_limit: Option<Time>,
+    stopped: Pin<Box<WaitForCancellationFutureOwned>>,
+    received: u64,
+    sent: u64,
+    /// How it ends, once that is known: after the queue is empty.
+    ending: Option<Ending>,
+    size: Option<u64>,
+    /// The connection must be broken off, since what was sent is not whole.
+    abort: bool,
+}
+
+struct Ending {
+    outcome: Outcome,
+    failure: Option<Failure>,
+}
+
+/// What breaks a connection off in the middle of an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer broke off")]
+pub struct BrokenOff;
+
+impl Relay {
+    /// The body of an answer that is ready to be sent.
+    pub fn new(exchange: Exchange, ready: Ready, facts: Facts) -> Self {
+        let Ready { observer, held, rest, events } = ready;
+        let shared = exchange.shared();
+        let stopped = Box::pin(shared.deadline.clone().cancelled_owned());
+        let last_limit = [facts.until, facts.deadline].into_iter().flatten().min();
+        let clock = shared.clock;
+        let idle_end = clock.now() + facts.idle;
+        let timer = Box::pin(tokio::time::sleep_until(clock.instant(last_limit.map_or(idle_end, |l| l.min(idle_end)))));
+        let size = rest.is_none().then(|| held.iter().map(|b| b.len() as u64).sum());
+        let received = match &rest {
+            Some(Rest::Events(source, _) | Rest::Document(source, _)) => source.bytes,
+            None => size.unwrap_or(0),
+        };
+        let mut relay = Self {
+            exchange,
+            observer,
+            facts,
+            queue: held.into(),
+            rest,
+            events,
+            timer,
+            last_limit,
+            stopped,
+            received,
+            sent: 0,
+            ending: None,
+            size,
+            abort: false,
+        };
+        if relay.rest.is_none() {
+            relay.judge();
+        } else if let Some(failure) = relay.failed_inside() {
+            relay.rest = None;
+            relay.ending = Some(Ending { outcome: Outcome::Partial, failure: Some(failure) });
+        }
+        relay
+    }
+
+    /// An error event that passed: in the client's own protocol already.
+    fn failed_inside(&self) -> Option<Failure> {
+        self.observer.error().map(|error| Failure {
+            code: error.code.clone(),
+            retry_after: error.retry_after,
+            ..Failure::new(Class::Cut, format!("the upstream reported an error inside its stream: {}", error.message))
+        })
+    }
+
+    /// Judges an answer of which everything has arrived.
+    fn judge(&mut self) {
+        let ending = match self.observer.end() {
+            End::Complete => Ending { outcome: Outcome::Success, failure: None },
+            End::Empty => Ending {
+                outcome: Outcome::Success,
+                failure: Some(Failure::new(Class::Empty, "the upstream's answer has no content")),
+            },
+            End::Failed(_) => Ending { outcome: Outcome::Partial, failure: self.failed_inside() },
+            End::Cut => {
+                let failure = Failure::new(Class::Cut, "the upstream's stream ended without its completion event");
+                return self.fail(failure);
+            }
+        };
+        self.ending = Some(ending);
+    }
+
+    /// Ends the answer with a failure, told in the client's protocol where that is still possible.
+    fn fail(&mut self, failure: Failure) {
+        let mid_event = match &self.rest {
+            Some(Rest::Events(_, splitter)) => splitter.is_mid_event(),
+            _ => false,
+        };
+        self.rest = None;
+        if self.events && !mid_event {
+            let id = self.exchange.record.id.to_string();
+            let sequence = self.observer.next_sequence();
+            let event = envelope::stream_error(self.facts.protocol, &failure, &self.facts.model, &id, sequence);
+            self.queue.push_back(event.into());
+        } else {
+            self.abort = true;
+        }
+        self.ending = Some(Ending { outcome: Outcome::Partial, failure: Some(failure) });
+    }
+
+    /// Writes the record.
+    fn conclude(&mut self) {
+        let Some(Ending { outcome, failure }) = self.ending.take() else { return };
+        let answer = Answer {
+            status: Some(self.facts.status),
+            observer: Some(&self.observer),
+            bytes: self.received,
+            stream: self.events,
+            request_id: self.facts.upstream_request_id.take(),
+            model_scoped: false,
+        };
+        self.exchange.end_attempt(&answer, failure.as_ref(), outcome);
+        self.exchange.finish(self.facts.status, outcome, failure.as_ref(), self.sent);
+    }
+
+    /// Takes what the upstream sent next.
+    fn take_chunk(&mut self, chunk: Bytes) {
+        self.received += chunk.len() as u64;
+        match &mut self.rest {
+            Some(Rest::Events(_, splitter)) => {
+                let mut frames: Vec<Frame> = Vec::new();
+                let fits = splitter.push(chunk, &mut frames);
+                let mut out = Vec::with_capacity(frames.len());
+                let (_, output) = take(&mut frames, &mut self.observer, self.facts.asked.as_deref(), &mut out);
+                if output {
+                    let now = self.exchange.shared().now();
+                    if let Some(attempt) = &mut self.exchange.current {
+                        attempt.note_output(now);
+                    }
+                }
+                self.queue.extend(out);
+                if splitter.waiting() > HOLD {
+                    self.queue.push_back(splitter.flow());
+                }
+                if let Some(failure) = self.failed_inside() {
+                    self.rest = None;
+                    self.ending = Some(Ending { outcome: Outcome::Partial, failure: Some(failure) });
+                } else if fits.is_err() {
+                    self.fail(too_large(TEE));
+                }
+            }
+            Some(Rest::Document(_, tee)) => {
+                if tee.len() + chunk.len() <= TEE {
+                    tee.extend_from_slice(&chunk);
+                }
+                self.queue.push_back(chunk);
+            }
+            None => {}
+        }
+    }
+
+    fn take_end(&mut self) {
+        match self.rest.take() {
+            Some(Rest::Events(_, mut splitter)) => {
+                let mut frames: Vec<Frame> = splitter.finish().into_iter().collect();
+                let mut out = Vec::new();
+                take(&mut frames, &mut self.observer, self.facts.asked.as_deref(), &mut out);
+                self.queue.extend(out);
+                self.judge();
+            }
+            Some(Rest::Document(_, tee)) => {
+                // Too large to have been kept whole: its usage stays unknown.
+                self.observer.document(&tee);
+                self.ending = Some(Ending { outcome: Outcome::Success, failure: None });
+            }
+            None => {}
+        }
+    }
+
+    /// The timer went off: silence, the whole limit, or the client's deadline.
+    fn late(&mut self) {
+        let now = self.exchange.shared().now();
+        let failure = if self.facts.deadline.is_some_and(|d| d <= now) {
+            Failure::new(Class::Deadline, "the client's deadline passed")
+        } else if self.facts.until.is_some_and(|u| u <= now) {
+            Failure::new(Class::SlowFirst, "the upstream's answer took too long")
+        } else {
+            let seconds = self.facts.idle.as_secs_f64();
+            Failure::new(Class::Stalled, format!("the upstream fell silent for {seconds} s inside its answer"))
+        };
+        self.fail(failure);
+    }
+
+    fn rearm(&mut self, chunk: &Bytes) {
+        // Comments are no sign of life.
+        if self.events && chunk.starts_with(b":") && memchr::memmem::find(chunk, b"data").is_none() {
+            return;
+        }
+        let clock = self.exchange.shared().clock;
+        let idle_end = clock.now() + self.facts.idle;
+        self.timer.as_mut().reset(clock.instant(self.last_limit.map_or(idle_end, |l| l.min(idle_end))));
+    }
+}
+
+impl Body for Relay {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, BrokenOff>>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(bytes) = this.queue.pop_front() {
+                this.sent += bytes.len() as u64;
+                if this.queue.is_empty() && this.ending.is_some() && !this.abort {
+                    this.conclude();
+                }
+                return Poll::Ready(Some(Ok(BodyFrame::data(bytes))));
+            }
+            if this.ending.is_some() {
+                this.conclude();
+                return Poll::Ready(this.abort.then_some(Err(BrokenOff)));
+            }
+            let source: &mut Source = match &mut this.rest {
+                Some(Rest::Events(source, _) | Rest::Document(source, _)) => source,
+                None => return Poll::Ready(None),
+            };
+            match source.poll_next(cx) {
+                Poll::Ready(Some(Ok(chunk))) => {
+                    this.rearm(&chunk);
+                    this.take_chunk(chunk);
+                }
+                Poll::Ready(Some(Err(failure))) => this.fail(failure),
+                Poll::Ready(None) => this.take_end(),
+                Poll::Pending => {
+                    if this.stopped.as_mut().poll(cx).is_ready() {
+                        this.fail(Failure::new(Class::Gateway, "Headgate is stopping"));
+                    } else if this.timer.as_mut().poll(cx).is_ready() {
+                        this.late();
+                    } else {
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.size.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // A client that leaves after the completion event has had its answer.
+        if self.ending.is_none() && self.exchange.current.is_some() && self.observer.end() == End::Complete {
+            self.ending = Some(Ending { outcome: Outcome::Success, failure: None });
+        } else if !self.queue.is_empty() || self.ending.is_none() {
+            let gone = Failure::new(Class::ClientGone, "the client closed the connection");
+            self.ending = self.exchange.current.is_some().then_some(Ending { outcome: Outcome::Canceled, failure: Some(gone) });
+        }
+        self.conclude();
+    }
+}

@@ -1,0 +1,193 @@
+//! The way in: who asks, for what, and may it. Everything is refused in the client's own protocol.
+
+pub mod auth;
+pub mod body;
+pub mod count_tokens;
+pub mod detect;
+pub mod guard;
+pub mod models;
+pub mod refuse;
+mod wishes;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::body::Body;
+use headgate_domain::{Outcome, Protocol, RequestRecord, audit::UsageColumns};
+use headgate_wire::{envelope::Refusal, request};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use hyper::body::Incoming;
+use uuid::Uuid;
+
+use self::detect::Route;
+use crate::{
+    events::Event,
+    exchange::Exchange,
+    forward::{self, Inbound},
+    shared::Shared,
+};
+
+/// Both ends of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer {
+    /// The client's address.
+    pub remote: SocketAddr,
+    /// The address it called.
+    pub local: SocketAddr,
+}
+
+/// Serves one HTTP request of a connection.
+pub async fn serve(shared: Arc<Shared>, admin: axum::Router, peer: Peer, request: Request<Incoming>) -> Response<Body> {
+    let route = detect::route(request.uri().path());
+    let protocol = detect::error_protocol(route, request.headers());
+    let snapshot = shared.snapshot.load_full();
+    if let Err((refusal, message)) = guard::check(&request, peer, &snapshot.settings, &shared.pseudonym) {
+        return refuse::bare(protocol, refusal, &message);
+    }
+    match (route, request.method()) {
+        (Route::Health, &Method::GET | &Method::HEAD) => health(),
+        (Route::Admin, _) => crate::admin::serve(&shared, admin, peer, request).await,
+        (Route::Generate(protocol), &Method::POST) => Box::pin(generate(shared, snapshot, protocol, peer, request)).await,
+        (Route::CountTokens, &Method::POST) => Box::pin(count_tokens::serve(shared, snapshot, peer, request)).await,
+        (Route::Generate(Protocol::Responses), &Method::GET) if guard::is_websocket(request.headers()) => {
+            refuse::bare(protocol, Refusal::WebsocketUnsupported, "websockets are not spoken here; send the request by POST")
+        }
+        (Route::Models(id), &Method::GET | &Method::HEAD) => {
+            let id = id.map(str::to_owned);
+            Box::pin(models::serve(&shared, &snapshot, protocol, peer, &request, id.as_deref())).await
+        }
+        (Route::Unknown, _) => refuse::bare(protocol, Refusal::NotFound, "there is no such route"),
+        (known, _) => {
+            let allow = match known {
+                Route::Health | Route::Models(_) => "GET, HEAD",
+                _ => "POST",
+            };
+            let mut response = refuse::bare(protocol, Refusal::MethodNotAllowed, &format!("this route takes {allow}"));
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+            response
+        }
+    }
+}
+
+fn health() -> Response<Body> {
+    let body = serde_json::json!({"status":"ok","version":env!("CARGO_PKG_VERSION")}).to_string();
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The record of a request of which only the head is known.
+fn record(shared: &Shared, peer: Peer, protocol: Protocol, endpoint: &str, headers: &HeaderMap) -> RequestRecord {
+    let now = shared.clock.wall();
+    let user_agent = headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok());
+    RequestRecord {
+        id: Uuid::now_v7(),
+        started_at: now,
+        completed_at: now,
+        group_id: None,
+        group_name: None,
+        key_id: None,
+        key_name: None,
+        upstream_id: None,
+        upstream_name: None,
+        protocol: Some(protocol),
+        client: detect::client(headers).map(str::to_owned),
+        endpoint: endpoint.to_owned(),
+        model: None,
+        stream: false,
+        client_ip: Some(peer.remote.ip().to_canonical().to_string()),
+        user_agent: user_agent.map(|ua| ua.chars().take(512).collect()),
+        status: 0,
+        outcome: Outcome::Failed,
+        error_kind: None,
+        error_source: None,
+        error_text: None,
+        ttft_ms: None,
+        duration_ms: 0,
+        overhead_us: None,
+        attempt_count: 0,
+        request_bytes: 0,
+        response_bytes: 0,
+        estimated_input: None,
+        stream_completed: false,
+        last_event: None,
+        upstream_request_id: None,
+        affinity_key: None,
+        revision: shared.snapshot.load().revision,
+        region: None,
+        warnings: Vec::new(),
+        reasons: serde_json::Value::Null,
+        usage: UsageColumns::default(),
+    }
+}
+
+/// A request for an answer of a model.
+async fn generate(
+    shared: Arc<Shared>,
+    snapshot: Arc<crate::snapshot::Snapshot>,
+    protocol: Protocol,
+    peer: Peer,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let started = shared.now();
+    let (parts, incoming) = request.into_parts();
+    let route = protocol.route();
+    let mut exchange = Exchange::begin(&shared, record(&shared, peer, protocol, route, &parts.headers), started);
+    if shared.stopping.is_cancelled() {
+        return refuse::own(&shared, protocol, exchange, Refusal::Stopping, "Headgate is stopping", None);
+    }
+    let key = match auth::authenticate(&shared, &snapshot, &parts.headers, peer).await {
+        Ok(key) => key,
+        Err(message) => return refuse::own(&shared, protocol, exchange, Refusal::InvalidKey, message, None),
+    };
+    exchange.record.key_id = Some(key.id);
+    exchange.record.key_name = Some(key.name.to_string());
+    exchange.record.group_id = Some(key.group.id);
+    exchange.record.group_name = Some(key.group.name.to_string());
+    let wishes = match wishes::read(&parts.headers, started) {
+        Ok(wishes) => wishes,
+        Err(message) => return refuse::own(&shared, protocol, exchange, Refusal::BadRequest, &message, None),
+    };
+    exchange.record.region.clone_from(&wishes.region);
+    let limit = usize::try_from(snapshot.settings.body_limit.0).unwrap_or(usize::MAX);
+    let body = match body::read(&parts.headers, incoming, limit).await {
+        Ok(body) => body,
+        Err((refusal, message)) => return refuse::own(&shared, protocol, exchange, refusal, &message, None),
+    };
+    exchange.record.request_bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
+    let asked = match request::read(protocol, &body) {
+        Ok(asked) => asked,
+        Err(why) => return refuse::own(&shared, protocol, exchange, Refusal::BadRequest, &why.0, None),
+    };
+    exchange.record.model = Some(asked.model.clone());
+    exchange.record.stream = asked.stream;
+    exchange.record.estimated_input = i64::try_from(asked.estimated_input).ok();
+    let model = headgate_domain::pattern::strip_context_mark(&asked.model);
+    if !key.spec.allows_model(model) {
+        let message = format!("this key may not use the model '{model}'");
+        return refuse::own(&shared, protocol, exchange, Refusal::ModelNotFound, &message, None);
+    }
+    let session = detect::session(&parts.headers, asked.session.as_deref());
+    if let Some(session) = &session {
+        let (number, text) = auth::session_hash(&shared.pepper, key.id, session);
+        exchange.session = Some(number);
+        exchange.record.affinity_key = Some(text);
+    }
+    if shared.events.is_watched() {
+        shared.events.send(Event::RequestStarted {
+            id: exchange.record.id,
+            group: key.group.name.to_string(),
+            model: asked.model.clone(),
+        });
+    }
+    let query = parts.uri.query().map(str::to_owned);
+    let inbound = Inbound { snapshot, key, protocol, route, query, headers: parts.headers, body, asked, session, wishes };
+    Box::pin(forward::forward(&shared, inbound, exchange)).await
+}
+
+/// A JSON answer.
+fn json(status: StatusCode, value: &serde_json::Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(value.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

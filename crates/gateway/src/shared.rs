@@ -1,0 +1,144 @@
+//! What every part of the engine shares: small, and each piece with its own short lock.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use arc_swap::ArcSwap;
+use headgate_domain::{GroupId, UpstreamId};
+use headgate_routing::{Affinity, Completion, Effect, Health, Lease, Policy, Time};
+use headgate_store::JournalHandle;
+use parking_lot::Mutex;
+use rand::{SeedableRng as _, rngs::StdRng};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    clock::Clock,
+    config::Bootstrap,
+    events::{Event, Events},
+    forward::clients::Clients,
+    ingress::{auth::InvalidKeys, models::ModelLists},
+    snapshot::Snapshot,
+};
+
+/// Health and the random source of its decisions, under one lock.
+pub struct Routing {
+    /// Who is well.
+    pub health: Health,
+    /// Which upstream serves which session.
+    pub affinity: Affinity,
+    /// For draws and jitter.
+    pub rng: StdRng,
+}
+
+/// The shared state of a running gateway.
+pub struct Shared {
+    /// The clock.
+    pub clock: Clock,
+    /// The configuration in force.
+    pub snapshot: ArcSwap<Snapshot>,
+    /// Routing state.
+    pub routing: Mutex<Routing>,
+    /// Where records go.
+    pub journal: JournalHandle,
+    /// HTTP clients.
+    pub clients: Arc<Clients>,
+    /// HMAC key of access keys.
+    pub pepper: [u8; 32],
+    /// What was decided outside.
+    pub bootstrap: Bootstrap,
+    /// Our name in `via`, by which a loop is recognised.
+    pub pseudonym: String,
+    /// Live events.
+    pub events: Events,
+    /// Model lists of upstreams.
+    pub model_lists: ModelLists,
+    /// Addresses that showed invalid keys.
+    pub invalid_keys: InvalidKeys,
+    /// Counters.
+    pub counters: Counters,
+    /// Set when the gateway stops: new requests are refused.
+    pub stopping: CancellationToken,
+    /// Set when waiting for open streams is over: they end with an error event.
+    pub deadline: CancellationToken,
+    /// Every task of the gateway.
+    pub tasks: TaskTracker,
+}
+
+/// Counters for the status page.
+#[derive(Default)]
+pub struct Counters {
+    /// Requests now in flight.
+    pub in_flight: AtomicU64,
+    /// Requests finished since the start.
+    pub finished: AtomicU64,
+    /// Attempts made since the start.
+    pub attempts: AtomicU64,
+    /// Sessions found on an upstream.
+    pub affinity_hits: AtomicU64,
+    /// Sessions with no upstream yet.
+    pub affinity_misses: AtomicU64,
+    /// Sessions written.
+    pub affinity_puts: AtomicU64,
+    /// Requests that were served where their session was.
+    pub affinity_pinned: AtomicU64,
+}
+
+impl Counters {
+    /// Counts one.
+    pub fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Reads one.
+    pub fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
+    }
+}
+
+impl Routing {
+    /// Routing state with nothing known yet.
+    pub fn new(snapshot: &Snapshot) -> Self {
+        let settings = &snapshot.settings;
+        Self {
+            health: Health::new(Policy::from(settings)),
+            affinity: Affinity::new(settings.affinity_max as usize, settings.affinity_ttl.0),
+            rng: StdRng::from_rng(&mut rand::rng()),
+        }
+    }
+}
+
+impl Shared {
+    /// Now.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Gives a claim back with its result, and tells the news.
+    pub fn complete(&self, lease: Lease, done: &Completion) -> Effect {
+        let upstream = lease.upstream();
+        let now = self.now();
+        let effect = {
+            let routing = &mut *self.routing.lock();
+            routing.health.complete(lease, done, now, &mut routing.rng)
+        };
+        if let Some(transition) = effect.transition {
+            self.events.send(Event::health(upstream, transition, now));
+        }
+        effect
+    }
+
+    /// Remembers or forgets the upstream of a session.
+    pub fn settle_affinity(&self, group: GroupId, session: Option<u64>, upstream: UpstreamId, keep: bool) {
+        let Some(session) = session else { return };
+        let now = self.now();
+        let affinity = &mut self.routing.lock().affinity;
+        if keep {
+            affinity.set(group, session, upstream, now);
+            Counters::add(&self.counters.affinity_puts);
+        } else {
+            affinity.drop_from(group, session, upstream);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The configuration as requests see it: immutable, with every secret resolved, swapped as a whole.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use headgate_domain::{
+    Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
+    key::{KeyHash, KeySpec},
+    upstream::{Auth, Upstream, UpstreamSpec},
+};
+use headgate_routing::{Pool, PoolCredential, PoolMember};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::forward::clients::{Clients, LazyClient};
+
+/// One state of the configuration, ready to serve requests.
+pub struct Snapshot {
+    /// Its number.
+    pub revision: Revision,
+    /// Effective settings.
+    pub settings: Settings,
+    /// The document it was made from.
+    pub configuration: Arc<Configuration>,
+    /// Access keys by hash.
+    pub keys: HashMap<KeyHash, Arc<Key>>,
+    /// Groups.
+    pub groups: HashMap<GroupId, Arc<Group>>,
+    /// Upstreams.
+    pub upstreams: HashMap<UpstreamId, Arc<Endpoint>>,
+}
+
+/// An access key.
+pub struct Key {
+    /// Identity.
+    pub id: KeyId,
+    /// Name.
+    pub name: Name,
+    /// What it may do.
+    pub spec: KeySpec<GroupId>,
+    /// Its group.
+    pub group: Arc<Group>,
+}
+
+/// A group with its pool.
+pub struct Group {
+    /// Identity.
+    pub id: GroupId,
+    /// Name.
+    pub name: Name,
+    /// Its members.
+    pub pool: Pool,
+    /// The pools of its virtual models.
+    pub aliases: HashMap<String, Pool>,
+    /// The upstreams of the pool's members, in their order.
+    pub endpoints: Vec<Arc<Endpoint>>,
+}
+
+impl Group {
+    /// The endpoint of an upstream of this group.
+    pub fn endpoint(&self, upstream: UpstreamId) -> Option<&Arc<Endpoint>> {
+        self.endpoints.iter().find(|e| e.id == upstream)
+    }
+}
+
+/// An upstream, ready to be called.
+pub struct Endpoint {
+    /// Identity.
+    pub id: UpstreamId,
+    /// Name.
+    pub name: Name,
+    /// What it speaks.
+    pub kind: UpstreamKind,
+    /// Base URL without a trailing slash.
+    pub base: String,
+    /// Whether the base ends in a version of its own, so that routes lose their `/v1`.
+    pub versioned: bool,
+    /// The host is this machine or a private network.
+    pub is_near: bool,
+    /// How the credential is sent.
+    pub auth: Option<Auth>,
+    /// Credentials by id; one that could not be resolved is absent.
+    pub credentials: HashMap<CredentialId, HeaderValue>,
+    /// Headers of its own.
+    pub headers: HeaderMap,
+    /// The header for the affinity key's value.
+    pub session_header: Option<HeaderName>,
+    /// The proxy as it may be shown; `None` is direct or the environment's.
+    pub proxy: Option<String>,
+    /// Limits in time.
+    pub limits: TimeLimits,
+    /// The HTTP client of this upstream and proxy.
+    pub client: LazyClient,
+}
+
+/// An upstream's limits in time, with the settings for what it does not say.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLimits {
+    /// DNS, TCP, TLS and proxy.
+    pub connect: Duration,
+    /// First work of a stream.
+    pub first_response: Duration,
+    /// Silence inside an answer.
+    pub idle: Duration,
+    /// A whole answer that is not streamed.
+    pub non_stream: Duration,
+}
+
+impl Endpoint {
+    /// The URL of a route such as `/v1/messages`, with the client's query if there is one.
+    pub fn url(&self, route: &str, query: Option<&str>) -> String {
+        let route = if self.versioned { route.strip_prefix("/v1").unwrap_or(route) } else { route };
+        match query {
+            Some(query) => format!("{}{route}?{query}", self.base),
+            None => format!("{}{route}", self.base),
+        }
+    }
+
+    /// How the credential is sent on a route of `protocol`.
+    pub fn auth_for(&self, protocol: Protocol) -> Auth {
+        self.auth.clone().unwrap_or(match (self.kind, protocol) {
+            (UpstreamKind::Claude, _) | (UpstreamKind::Passthrough, Protocol::Claude) => Auth::XApiKey,
+            _ => Auth::Bearer,
+        })
+    }
+}
+
+/// Whether a base URL ends in `v` and digits, which then stands for the route's own `/v1`.
+fn is_versioned(base: &str) -> bool {
+    base.rsplit('/').next().and_then(|s| s.strip_prefix('v')).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn is_near(base: &str) -> bool {
+    let Ok(url) = url::Url::parse(base) else { return false };
+    match url.host() {
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        Some(url::Host::Domain(name)) => headgate_domain::upstream::is_loopback_host(name),
+        None => false,
+    }
+}
+
+/// The secrets a snapshot is made with, by vault account or `env:NAME`; what is absent is missing.
+pub type Resolved = HashMap<String, headgate_domain::Secret>;
+
+/// The key of an environment variable in [`Resolved`].
+pub fn env_account(name: &str) -> String {
+    format!("env:{name}")
+}
+
+impl Snapshot {
+    /// Makes a snapshot of a configuration.
+    pub fn build(revision: Revision, configuration: Arc<Configuration>, secrets: &Resolved, clients: &Clients) -> Self {
+        let settings = configuration.settings.effective();
+        let upstreams: HashMap<UpstreamId, Arc<Endpoint>> = configuration
+            .upstreams
+            .iter()
+            .map(|u| (u.id, Arc::new(endpoint(u, &settings, secrets, clients))))
+            .collect();
+        let groups: HashMap<GroupId, Arc<Group>> = configuration
+            .groups
+            .iter()
+            .map(|g| (g.id, Arc::new(group(g, &configuration, &upstreams))))
+            .collect();
+        let keys = configuration
+            .keys
+            .iter()
+            .filter_map(|k| {
+                let group = Arc::clone(groups.get(&k.spec.group)?);
+                let key = Key { id: k.id, name: k.name.clone(), spec: k.spec.clone(), group };
+                Some((k.hash, Arc::new(key)))
+            })
+            .collect();
+        Self { revision, settings, configuration, keys, groups, upstreams }
+    }
+}
+
+fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Clients) -> Endpoint {
+    let UpstreamSpec { base_url, timeouts, .. } = &u.spec;
+    let base = base_url.trim_end_matches('/').to_owned();
+    let credentials = u
+        .credentials
+        .iter()
+        .filter_map(|c| {
+            let account = match &c.source {
+                headgate_domain::upstream::CredentialSource::Env(name) => env_account(name),
+                headgate_domain::upstream::CredentialSource::Vault => c.account(),
+            };
+            let mut value = HeaderValue::from_str(secrets.get(&account)?.expose().trim()).ok()?;
+            value.set_sensitive(true);
+            Some((c.id, value))
+        })
+        .collect();
+    let mut headers = HeaderMap::new();
+    for name in u.spec.headers.keys() {
+        let value = secrets.get(&u.header_account(name)).and_then(|s| HeaderValue::from_str(s.expose()).ok());
+        if let (Ok(name), Some(mut value)) = (HeaderName::try_from(name), value) {
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+    }
+    let limits = TimeLimits {
+        connect: timeouts.connect.unwrap_or(settings.connect_timeout).0,
+        first_response: timeouts.first_response.unwrap_or(settings.first_response_timeout).0,
+        idle: timeouts.idle.unwrap_or(settings.stream_idle_timeout).0,
+        non_stream: timeouts.non_stream.unwrap_or(settings.non_stream_timeout).0,
+    };
+    let proxy = u.spec.proxy.as_ref();
+    let proxy_url = proxy.map(|p| match secrets.get(&u.proxy_account()) {
+        Some(whole) if p.is_mask() => whole.expose().to_owned(),
+        _ => p.expose().to_owned(),
+    });
+    Endpoint {
+        id: u.id,
+        name: u.name.clone(),
+        kind: u.spec.protocol,
+        versioned: is_versioned(&base),
+        is_near: is_near(&base),
+        auth: u.spec.auth.clone(),
+        credentials,
+        headers,
+        session_header: u.spec.session_header.as_ref().and_then(|h| HeaderName::try_from(h).ok()),
+        proxy: proxy.map(|p| p.masked()).filter(|p| p != "direct"),
+        limits,
+        client: clients.get(u.id, proxy_url, limits.connect),
+        base,
+    }
+}
+
+fn group(g: &headgate_domain::Group, configuration: &Configuration, upstreams: &HashMap<UpstreamId, Arc<Endpoint>>) -> Group {
+    let mut pool = Pool::new(g.id);
+    pool.strategy = g.spec.strategy;
+    pool.balance = g.spec.balance;
+    pool.regions.clone_from(&g.spec.regions);
+    pool.require.clone_from(&g.spec.require);
+    let mut endpoints = Vec::new();
+    for m in &g.spec.members {
+        let (Some(u), Some(endpoint)) = (configuration.upstream(m.upstream), upstreams.get(&m.upstream)) else { continue };
+        let mut member = PoolMember::new(u.id, u.spec.protocol);
+        member.priority = m.priority;
+        member.weight = m.weight;
+        member.upstream_enabled = u.spec.enabled;
+        member.member_enabled = m.enabled;
+        member.region.clone_from(&u.spec.region);
+        member.labels.clone_from(&u.spec.tags.labels);
+        member.capabilities.clone_from(&u.spec.capabilities);
+        member.max_context = u.spec.max_context;
+        member.min_input = m.min_input;
+        member.max_input = m.max_input;
+        member.models = u.spec.models.clone();
+        member.limits = u.spec.limits;
+        member.credit_ratio = u.spec.billing.credit_ratio;
+        member.credentials = u
+            .credentials
+            .iter()
+            .map(|c| PoolCredential { id: c.id, missing: !endpoint.credentials.contains_key(&c.id) })
+            .collect();
+        pool.members.push(member);
+        endpoints.push(Arc::clone(endpoint));
+    }
+    let aliases = g.spec.aliases.iter().map(|(name, alias)| (name.clone(), pool.of_alias(alias))).collect();
+    Group { id: g.id, name: g.name.clone(), pool, aliases, endpoints }
+}
+
+impl Group {
+    /// The pool that serves a model: that of an alias, or the group's own.
+    pub fn pool_for(&self, model: &str) -> &Pool {
+        self.aliases.get(model).unwrap_or(&self.pool)
+    }
+
+    /// Model names that need no question to an upstream: aliases, literal `allow` entries and exact `map` keys of
+    /// members that are switched on and in `allowed`.
+    pub fn literal_models(&self, allowed: impl Fn(&PoolMember) -> bool) -> BTreeSet<String> {
+        let members = self.pool.members.iter().filter(|m| m.upstream_enabled && m.member_enabled && allowed(m));
+        let literal = members.flat_map(|m| m.models.literal_names()).map(str::to_owned);
+        self.aliases.keys().cloned().chain(literal).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_segment_of_v_and_digits_stands_for_the_routes_own() {
+        for (base, expected) in [("https://a/v1", true), ("https://a/api/v4", true), ("https://a", false), ("https://a/v1beta", false), ("https://v1", true)] {
+            // A host called v1 alone is not a version, but no such host is an API either.
+            assert_eq!(is_versioned(base), expected, "{base}");
+        }
+    }
+}
