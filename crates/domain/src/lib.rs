@@ -30,7 +30,7 @@ pub use key::AccessKey;
 pub use name::Name;
 pub use protocol::{Protocol, UpstreamKind};
 pub use secret::Secret;
-pub use settings::Settings;
+pub use settings::{Settings, SettingsPatch};
 pub use span::Span;
 pub use upstream::Upstream;
 pub use usage::Usage;

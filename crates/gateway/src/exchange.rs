@@ -121,7 +121,8 @@ impl Exchange {
         Counters::add(&self.shared.counters.attempts);
         record.number = i32::try_from(self.attempts.len() + 1).unwrap_or(i32::MAX);
         record.attempted_at = self.shared.clock.wall();
-        self.current = Some(Attempt { lease, candidate, record, started: now, sent: false, ttft: None, tripped: false });
+        self.current =
+            Some(Attempt { lease, candidate, record, started: now, sent: false, ttft: None, tripped: false });
     }
 
     /// Ends the attempt under way. Gives whether another candidate may be tried (as far as the class goes).
@@ -183,7 +184,15 @@ impl Exchange {
     }
 
     /// Ends the request with a refusal of the gateway's own.
-    pub fn refuse(&mut self, status: u16, outcome: Outcome, code: &'static str, source: ErrorSource, text: &str, bytes: u64) {
+    pub fn refuse(
+        &mut self,
+        status: u16,
+        outcome: Outcome,
+        code: &'static str,
+        source: ErrorSource,
+        text: &str,
+        bytes: u64,
+    ) {
         self.close(status, outcome, Some((Cow::Borrowed(code), source, text)), bytes);
     }
 

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
-use headgate_domain::{GroupId, UpstreamId};
+use headgate_domain::{GroupId, Secret, UpstreamId};
 use headgate_routing::{Affinity, Completion, Effect, Health, Lease, Policy, Time};
 use headgate_store::JournalHandle;
 use parking_lot::Mutex;
@@ -16,6 +16,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     clock::Clock,
     config::Bootstrap,
+    control::Control,
     events::{Event, Events},
     forward::clients::Clients,
     ingress::{auth::InvalidKeys, models::ModelLists},
@@ -64,6 +65,10 @@ pub struct Shared {
     pub deadline: CancellationToken,
     /// Every task of the gateway.
     pub tasks: TaskTracker,
+    /// The configuration's home.
+    pub control: Control,
+    /// What opens the admin API outside the process.
+    pub admin_token: Secret,
 }
 
 /// Counters for the status page.

@@ -129,7 +129,10 @@ impl Endpoint {
 
 /// Whether a base URL ends in `v` and digits, which then stands for the route's own `/v1`.
 fn is_versioned(base: &str) -> bool {
-    base.rsplit('/').next().and_then(|s| s.strip_prefix('v')).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+    base.rsplit('/')
+        .next()
+        .and_then(|s| s.strip_prefix('v'))
+        .is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn is_near(base: &str) -> bool {
@@ -159,11 +162,8 @@ impl Snapshot {
             .iter()
             .map(|u| (u.id, Arc::new(endpoint(u, &settings, secrets, clients))))
             .collect();
-        let groups: HashMap<GroupId, Arc<Group>> = configuration
-            .groups
-            .iter()
-            .map(|g| (g.id, Arc::new(group(g, &configuration, &upstreams))))
-            .collect();
+        let groups: HashMap<GroupId, Arc<Group>> =
+            configuration.groups.iter().map(|g| (g.id, Arc::new(group(g, &configuration, &upstreams)))).collect();
         let keys = configuration
             .keys
             .iter()
@@ -229,7 +229,11 @@ fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Cli
     }
 }
 
-fn group(g: &headgate_domain::Group, configuration: &Configuration, upstreams: &HashMap<UpstreamId, Arc<Endpoint>>) -> Group {
+fn group(
+    g: &headgate_domain::Group,
+    configuration: &Configuration,
+    upstreams: &HashMap<UpstreamId, Arc<Endpoint>>,
+) -> Group {
     let mut pool = Pool::new(g.id);
     pool.strategy = g.spec.strategy;
     pool.balance = g.spec.balance;
@@ -237,7 +241,9 @@ fn group(g: &headgate_domain::Group, configuration: &Configuration, upstreams: &
     pool.require.clone_from(&g.spec.require);
     let mut endpoints = Vec::new();
     for m in &g.spec.members {
-        let (Some(u), Some(endpoint)) = (configuration.upstream(m.upstream), upstreams.get(&m.upstream)) else { continue };
+        let (Some(u), Some(endpoint)) = (configuration.upstream(m.upstream), upstreams.get(&m.upstream)) else {
+            continue;
+        };
         let mut member = PoolMember::new(u.id, u.spec.protocol);
         member.priority = m.priority;
         member.weight = m.weight;
@@ -285,7 +291,13 @@ mod tests {
 
     #[test]
     fn a_last_segment_of_v_and_digits_stands_for_the_routes_own() {
-        for (base, expected) in [("https://a/v1", true), ("https://a/api/v4", true), ("https://a", false), ("https://a/v1beta", false), ("https://v1", true)] {
+        for (base, expected) in [
+            ("https://a/v1", true),
+            ("https://a/api/v4", true),
+            ("https://a", false),
+            ("https://a/v1beta", false),
+            ("https://v1", true),
+        ] {
             // A host called v1 alone is not a version, but no such host is an API either.
             assert_eq!(is_versioned(base), expected, "{base}");
         }

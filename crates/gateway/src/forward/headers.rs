@@ -139,23 +139,57 @@ mod tests {
     #[test]
     fn what_belongs_to_the_client_alone_stays_here() {
         for name in [
-            "authorization", "x-api-key", "cookie", "x-forwarded-for", "x-real-ip", "forwarded", "host", "connection",
-            "x-session-key", "openai-organization", "openai-project", "accept-encoding", "content-length", "via",
-            "x-headgate-region", "x-job-id", "x-goog-api-key", "te",
+            "authorization",
+            "x-api-key",
+            "cookie",
+            "x-forwarded-for",
+            "x-real-ip",
+            "forwarded",
+            "host",
+            "connection",
+            "x-session-key",
+            "openai-organization",
+            "openai-project",
+            "accept-encoding",
+            "content-length",
+            "via",
+            "x-headgate-region",
+            "x-job-id",
+            "x-goog-api-key",
+            "te",
         ] {
             assert!(!goes_up(name), "{name}");
         }
-        for name in ["anthropic-beta", "session_id", "x-stainless-retry-count", "x-session-affinity", "user-agent", "openai-beta"] {
+        for name in [
+            "anthropic-beta",
+            "session_id",
+            "x-stainless-retry-count",
+            "x-session-affinity",
+            "user-agent",
+            "openai-beta",
+        ] {
             assert!(goes_up(name), "{name}");
         }
     }
 
     #[test]
     fn an_answer_brings_back_limits_but_no_cookie_and_no_other_model() {
-        for name in ["set-cookie", "openai-model", "access-control-allow-origin", "server", "content-encoding", "transfer-encoding"] {
+        for name in [
+            "set-cookie",
+            "openai-model",
+            "access-control-allow-origin",
+            "server",
+            "content-encoding",
+            "transfer-encoding",
+        ] {
             assert!(!comes_back(name), "{name}");
         }
-        for name in ["x-ratelimit-remaining-requests", "anthropic-ratelimit-unified-status", "x-codex-turn-state", "retry-after"] {
+        for name in [
+            "x-ratelimit-remaining-requests",
+            "anthropic-ratelimit-unified-status",
+            "x-codex-turn-state",
+            "retry-after",
+        ] {
             assert!(comes_back(name), "{name}");
         }
     }

@@ -158,8 +158,8 @@ fn decide(shared: &Shared, inbound: &Inbound, exchange: &Exchange) -> Result<Cho
         Counters::add(if affinity.is_some() { &counters.affinity_hits } else { &counters.affinity_misses });
     }
     let pool = group.pool_for(inbound.model());
-    let decision = inbound
-        .with_need(affinity, |need| routing.health.decide(pool, need, &exchange.tried, now, &mut routing.rng));
+    let decision =
+        inbound.with_need(affinity, |need| routing.health.decide(pool, need, &exchange.tried, now, &mut routing.rng));
     if let (Ok(choice), Some(pinned)) = (&decision, affinity)
         && choice.candidate.upstream == pinned
     {
@@ -212,7 +212,12 @@ async fn attempt(
     let limits = endpoint.limits;
     let first = {
         let routing = shared.routing.lock();
-        routing.health.first_response_limit(endpoint.id, &sent_model, inbound.asked.estimated_input, limits.first_response)
+        routing.health.first_response_limit(
+            endpoint.id,
+            &sent_model,
+            inbound.asked.estimated_input,
+            limits.first_response,
+        )
     };
     let mapped = sent_model != inbound.asked.model;
     let terms = Terms {
@@ -234,8 +239,14 @@ async fn attempt(
         inbound.body.clone()
     };
     let credential = candidate.credential.and_then(|id| endpoint.credentials.get(&id));
-    let headers =
-        headers::to_upstream(&inbound.headers, endpoint, inbound.protocol, credential, inbound.session.as_deref(), &shared.pseudonym);
+    let headers = headers::to_upstream(
+        &inbound.headers,
+        endpoint,
+        inbound.protocol,
+        credential,
+        inbound.session.as_deref(),
+        &shared.pseudonym,
+    );
     let url = endpoint.url(inbound.route, inbound.query.as_deref());
     let sent = send::send(endpoint, &url, headers, body, &terms, shared.clock).await;
 
@@ -246,7 +257,11 @@ async fn attempt(
                 attempt.sent = unsent.sent;
                 attempt.tripped = unsent.failure.class == Class::SlowFirst && terms.stream && terms.unadapted;
             }
-            (Failed { failure: unsent.failure, observer: None, empty: None, events: terms.stream, bytes: 0 }, None, HeaderMap::new())
+            (
+                Failed { failure: unsent.failure, observer: None, empty: None, events: terms.stream, bytes: 0 },
+                None,
+                HeaderMap::new(),
+            )
         }
         Ok(response) => {
             answer.status = Some(response.status.as_u16());
@@ -362,7 +377,12 @@ fn nobody(
 }
 
 /// Tells the client the last failure, or delivers the empty answer nobody had a better one for.
-fn conclude(shared: &Arc<Shared>, inbound: &Inbound, mut exchange: Exchange, last: Option<LastFailure>) -> Response<Body> {
+fn conclude(
+    shared: &Arc<Shared>,
+    inbound: &Inbound,
+    mut exchange: Exchange,
+    last: Option<LastFailure>,
+) -> Response<Body> {
     let Some(last) = last else { return refuse::internal(inbound.protocol, exchange) };
     if let Some(empty) = last.empty {
         let (failed, status) = *empty;

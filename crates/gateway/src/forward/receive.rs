@@ -142,17 +142,31 @@ fn document(body: Bytes, content_type: &str, source: &Source, terms: &Terms<'_>)
     let mut observer = Observer::new(terms.protocol);
     let failure = match observer.document(&body) {
         Document::Failed(error) => classify(&error),
-        Document::Unreadable => Failure::new(Class::Broken, "the upstream's answer is not JSON").with_detail(Detail::NotAnApi),
+        Document::Unreadable => {
+            Failure::new(Class::Broken, "the upstream's answer is not JSON").with_detail(Detail::NotAnApi)
+        }
         Document::Answer => {
             let body = terms.asked.and_then(|asked| splice::rename_answer(&body, asked)).unwrap_or(body);
             if observer.end() != End::Empty {
                 return Ok(Ready { observer, held: vec![body], rest: None, events: false });
             }
             let failure = Failure::new(Class::Empty, "the upstream's answer has no content");
-            return Err(Failed { failure, observer: Some(observer), empty: Some(body), events: false, bytes: source.bytes });
+            return Err(Failed {
+                failure,
+                observer: Some(observer),
+                empty: Some(body),
+                events: false,
+                bytes: source.bytes,
+            });
         }
     };
-    Err(Failed { failure: as_broken(failure), observer: Some(observer), empty: None, events: false, bytes: source.bytes })
+    Err(Failed {
+        failure: as_broken(failure),
+        observer: Some(observer),
+        empty: None,
+        events: false,
+        bytes: source.bytes,
+    })
 }
 
 /// An error in a successful status that no code explains is `broken`, not a fault of the client.
@@ -205,8 +219,12 @@ async fn events(
                     let failure = match observer.end() {
                         End::Complete => return Ok(Ready { observer, held, rest: None, events: true }),
                         End::Failed(error) => as_broken(classify(&error)),
-                        End::Cut if source.bytes == 0 => Failure::new(Class::Empty, "the upstream's answer has no bytes"),
-                        End::Cut => Failure::new(Class::Cut, "the upstream's stream ended without its completion event"),
+                        End::Cut if source.bytes == 0 => {
+                            Failure::new(Class::Empty, "the upstream's answer has no bytes")
+                        }
+                        End::Cut => {
+                            Failure::new(Class::Cut, "the upstream's stream ended without its completion event")
+                        }
                         End::Empty => {
                             let all = held.concat().into();
                             let failure = Failure::new(Class::Empty, "the upstream's answer has no content");
@@ -222,7 +240,9 @@ async fn events(
                     }
                     attempt.tripped = failure.class == Class::SlowFirst && terms.unadapted;
                     let failure = match failure.class {
-                        Class::SlowFirst if worked => Failure::new(Class::Stalled, "the upstream fell silent inside its stream"),
+                        Class::SlowFirst if worked => {
+                            Failure::new(Class::Stalled, "the upstream fell silent inside its stream")
+                        }
                         _ => failure,
                     };
                     return fail(failure, observer, &source, None);
@@ -247,7 +267,12 @@ async fn events(
 }
 
 /// Observes frames and moves their bytes, renamed if need be, to `out`. Gives whether there was work, and output.
-pub fn take(frames: &mut Vec<Frame>, observer: &mut Observer, asked: Option<&str>, out: &mut Vec<Bytes>) -> (bool, bool) {
+pub fn take(
+    frames: &mut Vec<Frame>,
+    observer: &mut Observer,
+    asked: Option<&str>,
+    out: &mut Vec<Bytes>,
+) -> (bool, bool) {
     let (mut work, mut output) = (false, false);
     for frame in frames.drain(..) {
         if let Some(data) = sse::data(&frame.raw) {
@@ -269,7 +294,8 @@ pub fn take(frames: &mut Vec<Frame>, observer: &mut Observer, asked: Option<&str
 
 /// One event exceeded the limit.
 pub fn too_large(limit: usize) -> Failure {
-    Failure::new(Class::Broken, format!("one event of the upstream is larger than {limit} bytes")).with_detail(Detail::EventTooLarge)
+    Failure::new(Class::Broken, format!("one event of the upstream is larger than {limit} bytes"))
+        .with_detail(Detail::EventTooLarge)
 }
 
 /// The next chunk, by `limit` and by the client's deadline.

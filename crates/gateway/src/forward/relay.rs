@@ -312,7 +312,8 @@ impl Drop for Relay {
             self.ending = Some(Ending { outcome: Outcome::Success, failure: None });
         } else if !self.queue.is_empty() || self.ending.is_none() {
             let gone = Failure::new(Class::ClientGone, "the client closed the connection");
-            self.ending = self.exchange.current.is_some().then_some(Ending { outcome: Outcome::Canceled, failure: Some(gone) });
+            self.ending =
+                self.exchange.current.is_some().then_some(Ending { outcome: Outcome::Canceled, failure: Some(gone) });
         }
         self.conclude();
     }

@@ -63,7 +63,10 @@ pub async fn send(
 fn unsent(why: &reqwest::Error) -> Unsent {
     let cause = root(why);
     if why.is_builder() {
-        return Unsent { failure: Failure::new(Class::Gateway, format!("the request could not be made: {cause}")), sent: false };
+        return Unsent {
+            failure: Failure::new(Class::Gateway, format!("the request could not be made: {cause}")),
+            sent: false,
+        };
     }
     if !why.is_connect() {
         let message = format!("the upstream closed the connection before it answered ({cause})");
@@ -77,7 +80,8 @@ fn unsent(why: &reqwest::Error) -> Unsent {
         _ if why.is_timeout() => "the connect limit passed",
         _ => "the connection failed",
     };
-    let failure = Failure { detail, ..Failure::new(Class::Connect, format!("the upstream cannot be reached: {what} ({cause})")) };
+    let failure =
+        Failure { detail, ..Failure::new(Class::Connect, format!("the upstream cannot be reached: {what} ({cause})")) };
     Unsent { failure, sent: false }
 }
 
@@ -95,7 +99,11 @@ fn connect_detail(why: &reqwest::Error) -> Option<Detail> {
         if text.contains("socks") || text.contains("proxy") || text.contains("tunnel") {
             return Some(Detail::Proxy);
         }
-        if text.contains("certificate") || text.contains("tls") || text.contains("handshake") || text.contains("corrupt message") {
+        if text.contains("certificate")
+            || text.contains("tls")
+            || text.contains("handshake")
+            || text.contains("corrupt message")
+        {
             return Some(Detail::Tls);
         }
         cause = error.source();
@@ -116,7 +124,9 @@ pub async fn read_refusal(head: Head, clock: Clock, terms: &Terms<'_>) -> Refusa
     let status = head.status.as_u16();
     let header = |name: &str| head.headers.get(name).and_then(|v| v.to_str().ok());
     // Reset headers stand on every answer of some vendors: they only count where the rate is what was refused.
-    let precise = |name: &str| if matches!(status, 429 | 503 | 529) || name.starts_with("retry-after") { header(name) } else { None };
+    let precise = |name: &str| {
+        if matches!(status, 429 | 503 | 529) || name.starts_with("retry-after") { header(name) } else { None }
+    };
     let retry_after = headgate_wire::retry_after::retry_after(precise, clock.wall());
     let mut source = Source::new(&head.headers, head.body);
     let mut body = BytesMut::new();

@@ -42,7 +42,8 @@ impl Source {
             "br" => decoded(body, |read| ReaderStream::new(BrotliDecoder::new(read))),
             "identity" | "" => Inner::Plain(body),
             other => {
-                let why = format!("the upstream sent the encoding '{}', which nobody asked for", other.escape_default());
+                let why =
+                    format!("the upstream sent the encoding '{}', which nobody asked for", other.escape_default());
                 Inner::Decoded(Box::pin(futures_util::stream::once(async move { Err(io::Error::other(why)) })))
             }
         };
@@ -91,7 +92,8 @@ fn undecodable(why: &io::Error) -> Failure {
     if let Some(inner) = why.get_ref().and_then(|e| e.downcast_ref::<reqwest::Error>()) {
         return lost(inner);
     }
-    Failure::new(Class::Broken, format!("the upstream's answer could not be decompressed ({why})")).with_detail(Detail::Encoding)
+    Failure::new(Class::Broken, format!("the upstream's answer could not be decompressed ({why})"))
+        .with_detail(Detail::Encoding)
 }
 
 /// The innermost cause: outer ones repeat the URL.
@@ -109,9 +111,10 @@ where
 {
     let read = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let counter = std::sync::Arc::clone(&read);
-    let compressed = http_body_util::BodyDataStream::new(body).map_err(io::Error::other).inspect_ok(move |chunk: &Bytes| {
-        counter.fetch_add(chunk.len() as u64, std::sync::atomic::Ordering::Relaxed);
-    });
+    let compressed =
+        http_body_util::BodyDataStream::new(body).map_err(io::Error::other).inspect_ok(move |chunk: &Bytes| {
+            counter.fetch_add(chunk.len() as u64, std::sync::atomic::Ordering::Relaxed);
+        });
     let boxed: Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send + Sync>> = Box::pin(compressed);
     let mut produced = 0;
     let bounded = decoder(StreamReader::new(boxed)).and_then(move |chunk| {

@@ -68,7 +68,9 @@ where
                     (None, true) => first = Some(data),
                     (None, false) => whole.extend_from_slice(&data),
                     (Some(before), _) => {
-                        whole.reserve(announced.clamp(before.len() + data.len(), TRUSTED.max(before.len() + data.len())));
+                        whole.reserve(
+                            announced.clamp(before.len() + data.len(), TRUSTED.max(before.len() + data.len())),
+                        );
                         whole.extend_from_slice(&before);
                         whole.extend_from_slice(&data);
                     }
@@ -83,7 +85,10 @@ async fn decode<R: AsyncRead + Unpin>(mut reader: R, encoded: usize, limit: usiz
     let bound = limit.min(encoded.saturating_mul(MAX_RATIO).max(1 << 20));
     let mut whole = BytesMut::with_capacity(encoded.saturating_mul(4).min(TRUSTED));
     loop {
-        let read = reader.read_buf(&mut whole).await.map_err(|why| (Refusal::BadRequest, format!("the body cannot be decoded: {why}")))?;
+        let read = reader
+            .read_buf(&mut whole)
+            .await
+            .map_err(|why| (Refusal::BadRequest, format!("the body cannot be decoded: {why}")))?;
         if whole.len() > bound {
             return Err(if bound == limit {
                 too_large(limit)

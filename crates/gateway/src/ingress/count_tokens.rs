@@ -25,7 +25,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 const MAX_ANSWER: usize = 1 << 20;
 
 /// Serves a `count_tokens` request.
-pub async fn serve(shared: Arc<Shared>, snapshot: Arc<Snapshot>, peer: Peer, request: Request<Incoming>) -> Response<Body> {
+pub async fn serve(
+    shared: Arc<Shared>,
+    snapshot: Arc<Snapshot>,
+    peer: Peer,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let protocol = Protocol::Claude;
     let started = shared.now();
     let (parts, incoming) = request.into_parts();
@@ -64,7 +69,9 @@ pub async fn serve(shared: Arc<Shared>, snapshot: Arc<Snapshot>, peer: Peer, req
         };
         let credential = endpoint.credentials.iter().min_by_key(|(id, _)| **id).map(|(_, value)| value);
         let headers = headers::to_upstream(&parts.headers, &endpoint, protocol, credential, None, &shared.pseudonym);
-        let Some((status, headers, answer)) = ask(&endpoint, endpoint.url(ROUTE, query), headers, body).await else { continue };
+        let Some((status, headers, answer)) = ask(&endpoint, endpoint.url(ROUTE, query), headers, body).await else {
+            continue;
+        };
         if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) || status.is_server_error() {
             continue;
         }
@@ -101,13 +108,17 @@ fn candidates(shared: &Shared, key: &Key, model: &str) -> Vec<(Arc<Endpoint>, St
     let stopped = |reason: Reason| {
         matches!(
             reason,
-            Reason::Disabled | Reason::Policy | Reason::ModelMissing | Reason::Untranslatable | Reason::CoolingDown { .. }
+            Reason::Disabled
+                | Reason::Policy
+                | Reason::ModelMissing
+                | Reason::Untranslatable
+                | Reason::CoolingDown { .. }
         )
     };
     let mut members: Vec<_> = pool
         .members
         .iter()
-        .filter(|m| reasons.members.iter().any(|r| r.upstream == m.upstream && !stopped(r.reason)))
+        .filter(|m| reasons.iter().any(|r| r.upstream == m.upstream && !stopped(r.reason)))
         .collect();
     members.sort_by_key(|m| m.priority);
     members
@@ -125,7 +136,7 @@ async fn ask(
     let client = endpoint.client.client().ok()?;
     let work = async {
         let response = client.post(url).headers(headers).body(body).send().await.ok()?;
-        let (parts, body) = http::Response::from(response).into_parts();
+        let (parts, body) = Response::from(response).into_parts();
         let mut source = Source::new(&parts.headers, body);
         let mut whole = BytesMut::new();
         while let Some(chunk) = source.next().await {

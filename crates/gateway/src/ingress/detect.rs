@@ -111,7 +111,18 @@ mod tests {
             assert_eq!(route(path), Route::Generate(Protocol::Claude), "{path}");
         }
         assert_eq!(route("/v1/models/org/model-1"), Route::Models(Some("org/model-1")));
-        for odd in ["/v1/v1/v1/messages", "/v1/messages/", "//v1/messages", "/V1/messages", "/v1/messages/x", "/v1messages", "/", "/v1", "/admin", "/healthz/"] {
+        for odd in [
+            "/v1/v1/v1/messages",
+            "/v1/messages/",
+            "//v1/messages",
+            "/V1/messages",
+            "/v1/messages/x",
+            "/v1messages",
+            "/",
+            "/v1",
+            "/admin",
+            "/healthz/",
+        ] {
             assert_eq!(route(odd), Route::Unknown, "{odd}");
         }
     }

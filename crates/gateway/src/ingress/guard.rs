@@ -15,7 +15,8 @@ pub fn check<B>(request: &Request<B>, peer: Peer, settings: &Settings, pseudonym
     origin(headers, peer, settings)?;
     let looped = headers.get_all(header::VIA).iter().filter_map(|v| v.to_str().ok()).any(|via| via.contains(pseudonym));
     if looped {
-        let message = "this request has passed here before: an upstream leads back to this gateway; correct its base URL";
+        let message =
+            "this request has passed here before: an upstream leads back to this gateway; correct its base URL";
         return Err((Refusal::LoopDetected, message.to_owned()));
     }
     let json = || {
@@ -25,7 +26,10 @@ pub fn check<B>(request: &Request<B>, peer: Peer, settings: &Settings, pseudonym
     };
     let admin_file = request.uri().path().starts_with("/admin/");
     if request.method() == Method::POST && !admin_file && !json() {
-        return Err((Refusal::WrongContentType, "the body has to be JSON: send 'content-type: application/json'".to_owned()));
+        return Err((
+            Refusal::WrongContentType,
+            "the body has to be JSON: send 'content-type: application/json'".to_owned(),
+        ));
     }
     Ok(())
 }
@@ -54,24 +58,32 @@ fn host<B>(request: &Request<B>, peer: Peer, settings: &Settings) -> Result<(), 
     let bare = name.trim_start_matches('[').trim_end_matches(']');
     let own = bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.to_canonical() == peer.local.ip().to_canonical())
         && port.unwrap_or(80) == peer.local.port();
-    let allowed = settings.allowed_hosts.iter().any(|h| h.eq_ignore_ascii_case(&called) || h.eq_ignore_ascii_case(name));
+    let allowed =
+        settings.allowed_hosts.iter().any(|h| h.eq_ignore_ascii_case(&called) || h.eq_ignore_ascii_case(name));
     if !name.is_empty() && (is_loopback_host(name) || own || allowed) {
         return Ok(());
     }
     let shown: String = called.chars().take(80).collect();
-    Err((Refusal::WrongHost, format!("'{shown}' is not a name of this gateway; call it by its address, or add the name to allowed_hosts")))
+    Err((
+        Refusal::WrongHost,
+        format!("'{shown}' is not a name of this gateway; call it by its address, or add the name to allowed_hosts"),
+    ))
 }
 
 fn origin(headers: &HeaderMap, peer: Peer, settings: &Settings) -> Result<(), Refused> {
     let foreign = |what: &str| {
-        Err((Refusal::ForeignOrigin, format!("requests from {what} are refused; add the origin to allowed_origins if it is yours")))
+        Err((
+            Refusal::ForeignOrigin,
+            format!("requests from {what} are refused; add the origin to allowed_origins if it is yours"),
+        ))
     };
     if let Some(origin) = headers.get(header::ORIGIN) {
         let text = origin.to_str().unwrap_or_default();
         let ours = text.strip_prefix("http://").is_some_and(|rest| {
             let (name, port) = split_port(rest);
             let bare = name.trim_start_matches('[').trim_end_matches(']');
-            let address = bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.to_canonical() == peer.local.ip().to_canonical());
+            let address =
+                bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.to_canonical() == peer.local.ip().to_canonical());
             port.unwrap_or(80) == peer.local.port() && (is_loopback_host(name) || address)
         });
         let allowed = settings.allowed_origins.iter().any(|o| o.eq_ignore_ascii_case(text));
@@ -90,7 +102,10 @@ fn origin(headers: &HeaderMap, peer: Peer, settings: &Settings) -> Result<(), Re
 
 /// Whether the client wants to speak a websocket.
 pub fn is_websocket(headers: &HeaderMap) -> bool {
-    headers.get(header::UPGRADE).and_then(|v| v.to_str().ok()).is_some_and(|v| v.to_ascii_lowercase().contains("websocket"))
+    headers
+        .get(header::UPGRADE)
+        .and_then(|v| v.to_str().ok())
+        .is_some_and(|v| v.to_ascii_lowercase().contains("websocket"))
 }
 
 #[cfg(test)]
@@ -120,10 +135,20 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_served() {
-        for host in ["127.0.0.1:8642", "localhost", "[::1]:8642", "192.168.1.5:8642", "gate.lan", "gate.lan:8642", "127.9.9.9"] {
+        for host in
+            ["127.0.0.1:8642", "localhost", "[::1]:8642", "192.168.1.5:8642", "gate.lan", "gate.lan:8642", "127.9.9.9"]
+        {
             assert_eq!(refusal(&[("host", host)]), None, "{host}");
         }
-        for host in ["evil.example", "192.168.1.5:80", "192.168.1.5", "192.168.1.6:8642", "", "localhost.evil.example", "127.0.0.1.nip.io"] {
+        for host in [
+            "evil.example",
+            "192.168.1.5:80",
+            "192.168.1.5",
+            "192.168.1.6:8642",
+            "",
+            "localhost.evil.example",
+            "127.0.0.1.nip.io",
+        ] {
             assert_eq!(refusal(&[("host", host)]), Some(Refusal::WrongHost), "{host}");
         }
         assert_eq!(refusal(&[]), Some(Refusal::WrongHost));

@@ -46,11 +46,15 @@ pub async fn serve(shared: Arc<Shared>, admin: axum::Router, peer: Peer, request
     match (route, request.method()) {
         (Route::Health, &Method::GET | &Method::HEAD) => health(),
         (Route::Admin, _) => crate::admin::serve(&shared, admin, peer, request).await,
-        (Route::Generate(protocol), &Method::POST) => Box::pin(generate(shared, snapshot, protocol, peer, request)).await,
-        (Route::CountTokens, &Method::POST) => Box::pin(count_tokens::serve(shared, snapshot, peer, request)).await,
-        (Route::Generate(Protocol::Responses), &Method::GET) if guard::is_websocket(request.headers()) => {
-            refuse::bare(protocol, Refusal::WebsocketUnsupported, "websockets are not spoken here; send the request by POST")
+        (Route::Generate(protocol), &Method::POST) => {
+            Box::pin(generate(shared, snapshot, protocol, peer, request)).await
         }
+        (Route::CountTokens, &Method::POST) => Box::pin(count_tokens::serve(shared, snapshot, peer, request)).await,
+        (Route::Generate(Protocol::Responses), &Method::GET) if guard::is_websocket(request.headers()) => refuse::bare(
+            protocol,
+            Refusal::WebsocketUnsupported,
+            "websockets are not spoken here; send the request by POST",
+        ),
         (Route::Models(id), &Method::GET | &Method::HEAD) => {
             let id = id.map(str::to_owned);
             Box::pin(models::serve(&shared, &snapshot, protocol, peer, &request, id.as_deref())).await
@@ -180,7 +184,8 @@ async fn generate(
         });
     }
     let query = parts.uri.query().map(str::to_owned);
-    let inbound = Inbound { snapshot, key, protocol, route, query, headers: parts.headers, body, asked, session, wishes };
+    let inbound =
+        Inbound { snapshot, key, protocol, route, query, headers: parts.headers, body, asked, session, wishes };
     Box::pin(forward::forward(&shared, inbound, exchange)).await
 }
 

@@ -64,7 +64,11 @@ pub async fn serve<B>(
             Some(model) => json(StatusCode::OK, &model),
             None => {
                 let shown: String = id.chars().take(80).collect();
-                refuse::bare(protocol, Refusal::ModelNotFound, &format!("no upstream of this group lists the model '{shown}'"))
+                refuse::bare(
+                    protocol,
+                    Refusal::ModelNotFound,
+                    &format!("no upstream of this group lists the model '{shown}'"),
+                )
             }
         },
     }
@@ -81,12 +85,8 @@ async fn union(shared: &Arc<Shared>, key: &Key) -> BTreeSet<String> {
         let routing = &mut *shared.routing.lock();
         routing.health.explain(&group.pool, &need, &Tried::new(), shared.now(), &mut routing.rng)
     };
-    let allowed: Vec<UpstreamId> = reasons
-        .members
-        .iter()
-        .filter(|m| !matches!(m.reason, Reason::Disabled | Reason::Policy))
-        .map(|m| m.upstream)
-        .collect();
+    let allowed: Vec<UpstreamId> =
+        reasons.iter().filter(|m| !matches!(m.reason, Reason::Disabled | Reason::Policy)).map(|m| m.upstream).collect();
     let members: Vec<_> = group.pool.members.iter().filter(|m| allowed.contains(&m.upstream)).collect();
     let mut ids = group.literal_models(|m| allowed.contains(&m.upstream));
     let endpoints = members.iter().filter_map(|m| group.endpoint(m.upstream));
@@ -140,7 +140,8 @@ impl ModelLists {
                 }));
             }
         }
-        let all_done = futures_util::future::join_all(waits.iter_mut().map(|w| async { while w.changed().await.is_ok() {} }));
+        let all_done =
+            futures_util::future::join_all(waits.iter_mut().map(|w| async { while w.changed().await.is_ok() {} }));
         let _ = tokio::time::timeout(PATIENCE, all_done).await;
         let all = self.0.lock();
         asked.into_iter().filter_map(|id| Some((id, Arc::clone(all.get(&id)?.list.as_ref()?)))).collect()
@@ -170,7 +171,7 @@ pub async fn fetch(endpoint: &Endpoint) -> Option<BTreeSet<String>> {
         if !response.status().is_success() {
             return None;
         }
-        let (parts, body) = http::Response::from(response).into_parts();
+        let (parts, body) = Response::from(response).into_parts();
         let mut source = Source::new(&parts.headers, body);
         let mut whole = BytesMut::new();
         while let Some(chunk) = source.next().await {

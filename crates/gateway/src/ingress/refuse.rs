@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
-use headgate_domain::{Class, Detail, ErrorSource, Failure, Outcome, Protocol};
+use headgate_domain::{Class, Detail, ErrorSource, Outcome, Protocol};
 use headgate_routing::{Refusal as Routed, Refused};
 use headgate_wire::envelope::{self, Refusal, RetryHint, Words};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
@@ -34,7 +34,8 @@ pub fn trace(headers: &mut HeaderMap, exchange: &Exchange, upstream: Option<&str
     set(ATTEMPTS, &exchange.attempt_count().to_string());
     if let Some(upstream) = upstream {
         // Names may be of any script, header values may not.
-        let ascii: String = upstream.bytes().map(|b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '?' }).collect();
+        let ascii: String =
+            upstream.bytes().map(|b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '?' }).collect();
         set(UPSTREAM, if upstream.is_ascii() { upstream } else { &ascii });
     }
     if explain {
@@ -44,7 +45,13 @@ pub fn trace(headers: &mut HeaderMap, exchange: &Exchange, upstream: Option<&str
 }
 
 /// Puts what is known of the next try into headers; gives a sentence for the message if the wait is a long one.
-fn retry(shared: &Shared, headers: &mut HeaderMap, hint: RetryHint, wait: Option<Duration>, max: Duration) -> Option<String> {
+fn retry(
+    shared: &Shared,
+    headers: &mut HeaderMap,
+    hint: RetryHint,
+    wait: Option<Duration>,
+    max: Duration,
+) -> Option<String> {
     let no = HeaderValue::from_static("false");
     match (hint, wait) {
         (RetryHint::After(seconds), _) => {
@@ -133,7 +140,14 @@ pub fn own(
 /// Our own fault.
 pub fn internal(protocol: Protocol, exchange: Exchange) -> Response<Body> {
     let shared = Arc::clone(exchange.shared());
-    own(&shared, protocol, exchange, Refusal::InternalError, "Headgate failed to serve this request; its log has the cause", None)
+    own(
+        &shared,
+        protocol,
+        exchange,
+        Refusal::InternalError,
+        "Headgate failed to serve this request; its log has the cause",
+        None,
+    )
 }
 
 /// No candidate could be tried.
@@ -150,36 +164,57 @@ pub fn no_route(
         Routed::NoUpstream | Routed::TriedAll => {
             (Refusal::NoUpstream, format!("no upstream of group '{group}' is switched on; add or enable one"))
         }
-        Routed::PolicyNoRoute => {
-            (Refusal::PolicyNoRoute, format!("no upstream of group '{group}' is allowed by the region and label rules of this request"))
-        }
-        Routed::ModelNotFound => {
-            (Refusal::ModelNotFound, format!("no upstream of group '{group}' has the model '{model}'; GET /v1/models lists what there is"))
-        }
+        Routed::PolicyNoRoute => (
+            Refusal::PolicyNoRoute,
+            format!("no upstream of group '{group}' is allowed by the region and label rules of this request"),
+        ),
+        Routed::ModelNotFound => (
+            Refusal::ModelNotFound,
+            format!("no upstream of group '{group}' has the model '{model}'; GET /v1/models lists what there is"),
+        ),
         Routed::ContextTooLong => {
             let tokens = inbound.asked.estimated_input;
-            (Refusal::ContextTooLong, format!("prompt is too long: about {tokens} tokens are more than any upstream of group '{group}' takes"))
+            (
+                Refusal::ContextTooLong,
+                format!(
+                    "prompt is too long: about {tokens} tokens are more than any upstream of group '{group}' takes"
+                ),
+            )
         }
         Routed::Untranslatable => {
             let speaks = inbound.protocol.as_str();
-            (Refusal::UnsupportedParameter, format!("no upstream of group '{group}' speaks the protocol of this route ({speaks})"))
+            (
+                Refusal::UnsupportedParameter,
+                format!("no upstream of group '{group}' speaks the protocol of this route ({speaks})"),
+            )
         }
         Routed::CapabilityNoRoute { missing } if missing.is_empty() => {
             (Refusal::CapabilityNoRoute, format!("no upstream of group '{group}' takes a prompt of this size"))
         }
-        Routed::CapabilityNoRoute { missing } => {
-            (Refusal::CapabilityNoRoute, format!("no upstream of group '{group}' can do what this request needs: {missing}"))
+        Routed::CapabilityNoRoute { missing } => (
+            Refusal::CapabilityNoRoute,
+            format!("no upstream of group '{group}' can do what this request needs: {missing}"),
+        ),
+        Routed::BudgetNoRoute => {
+            (Refusal::BudgetNoRoute, format!("every upstream of group '{group}' is above its cost cap"))
         }
-        Routed::BudgetNoRoute => (Refusal::BudgetNoRoute, format!("every upstream of group '{group}' is above its cost cap")),
-        Routed::UpstreamsExhausted => {
-            (Refusal::UpstreamsExhausted, format!("the balance or quota of every upstream of group '{group}' is used up"))
-        }
+        Routed::UpstreamsExhausted => (
+            Refusal::UpstreamsExhausted,
+            format!("the balance or quota of every upstream of group '{group}' is used up"),
+        ),
         Routed::RateLimited => (Refusal::RateLimited, format!("every upstream of group '{group}' limits our rate")),
-        Routed::UpstreamAuth => {
-            (Refusal::UpstreamAuth, format!("every upstream of group '{group}' refused its credential, or it is missing; see its state in the admin API"))
+        Routed::UpstreamAuth => (
+            Refusal::UpstreamAuth,
+            format!(
+                "every upstream of group '{group}' refused its credential, or it is missing; see its state in the admin API"
+            ),
+        ),
+        Routed::CoolingDown => {
+            (Refusal::CoolingDown, format!("every upstream of group '{group}' is cooling down after failures"))
         }
-        Routed::CoolingDown => (Refusal::CoolingDown, format!("every upstream of group '{group}' is cooling down after failures")),
-        Routed::Saturated => (Refusal::Saturated, format!("every upstream of group '{group}' has all the requests it takes")),
+        Routed::Saturated => {
+            (Refusal::Saturated, format!("every upstream of group '{group}' has all the requests it takes"))
+        }
     };
     if inbound.wishes.explain {
         // The reasons go out with the refusal as well as into the record.
@@ -226,7 +261,9 @@ pub fn failed(shared: &Shared, inbound: &Inbound, mut exchange: Exchange, last: 
         class => outcome_of(class),
     };
     // Same protocol: what the request itself is to blame for comes back as the upstream said it.
-    let rewritten = failure.detail == Some(Detail::ContextLength) && protocol == Protocol::Claude && !failure.message.starts_with("prompt is too long");
+    let rewritten = failure.detail == Some(Detail::ContextLength)
+        && protocol == Protocol::Claude
+        && !failure.message.starts_with("prompt is too long");
     let relayed = matches!(failure.class, Class::ClientFault | Class::ContentPolicy) && !rewritten;
     if (relayed || inbound.wishes.first_only)
         && let (Some(body), Some(status)) = (&upstream_body, failure.status)

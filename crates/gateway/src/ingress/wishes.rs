@@ -10,7 +10,9 @@ use crate::forward::Wishes;
 pub(super) fn read(headers: &HeaderMap, started: Time) -> Result<Wishes, String> {
     let text = |name: &str| match headers.get(name) {
         None => Ok(None),
-        Some(value) => value.to_str().map(|t| Some(t.trim())).map_err(|_| format!("the header {name} is not plain text")),
+        Some(value) => {
+            value.to_str().map(|t| Some(t.trim())).map_err(|_| format!("the header {name} is not plain text"))
+        }
     };
     let first_only = match text("x-headgate-fallback")? {
         None => false,

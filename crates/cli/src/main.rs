@@ -1,0 +1,80 @@
+//! `headgate`: the engine without a window, and the commands that speak to a running one.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program prints")]
+
+mod admin;
+mod bootstrap;
+mod check;
+mod doctor;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A local gateway for AI APIs: strict priority, failover, failback, a record of every attempt.
+#[derive(Parser)]
+#[command(name = "headgate", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the gateway
+    Serve(serve::Args),
+    /// Apply a configuration file to a running gateway: all or nothing, shows the difference
+    Apply(admin::ApplyArgs),
+    /// Print the configuration of a running gateway as a file; it holds no secret
+    Export(admin::ExportArgs),
+    /// Check a configuration file without a gateway
+    Check(check::Args),
+    /// Check port, data directory, database, vault, proxies and clock, and say what to do
+    Doctor(doctor::Args),
+}
+
+fn main() -> ExitCode {
+    // Two providers are compiled in by different libraries' defaults: say which one is meant before anybody asks.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    quiet_panics();
+    let result = match Cli::parse().command {
+        Command::Serve(args) => serve::run(args),
+        Command::Apply(args) => admin::apply(args),
+        Command::Export(args) => admin::export(args),
+        Command::Check(args) => check::run(&args),
+        Command::Doctor(args) => doctor::run(args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("headgate: {}", sentence(&why));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The chain of causes as one sentence, without what a cause repeats.
+fn sentence(why: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in why.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+/// A panic says where it happened and nothing else: its message may hold request data.
+fn quiet_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|l| format!("{}:{}", l.file(), l.line())).unwrap_or_default();
+        eprintln!("headgate: internal error at {place}; please report this");
+    }));
+}

@@ -1,0 +1,184 @@
+//! `headgate serve`.
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use headgate_gateway::{Applied, DatabaseChoice, Gateway, GatewayConfig};
+use headgate_store::{Cluster, ClusterOptions, DataDir, Target, state_file};
+use headgate_vault::{Kind, SealKey, Vault};
+
+use crate::bootstrap::{File, default_data_dir};
+
+/// Flags; each is also `HEADGATE_…` in the environment and a key of `headgate.toml`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Address to listen on; a loopback address also opens [::1] on the same port [default: 127.0.0.1:8642]
+    #[arg(long, env = "HEADGATE_LISTEN", value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// PostgreSQL to use instead of the embedded one
+    #[arg(long, env = "HEADGATE_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// Where everything is kept
+    #[arg(long, env = "HEADGATE_DATA_DIR", value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Apply this configuration file before the first request is accepted
+    #[arg(long, env = "HEADGATE_APPLY", value_name = "FILE")]
+    apply: Option<PathBuf>,
+    /// File with the admin token; made in the data directory when absent
+    #[arg(long, env = "HEADGATE_ADMIN_TOKEN_FILE", value_name = "FILE")]
+    admin_token_file: Option<PathBuf>,
+    /// Open the admin API to peers beyond this machine
+    #[arg(long, env = "HEADGATE_ADMIN_REMOTE")]
+    admin_remote: bool,
+    /// Where credentials are kept: keychain, file or memory [default: keychain]
+    #[arg(long, env = "HEADGATE_VAULT", value_name = "VAULT")]
+    vault: Option<Kind>,
+    /// How the log on standard error looks
+    #[arg(long, env = "HEADGATE_LOG_FORMAT", value_enum)]
+    log_format: Option<LogFormat>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+fn start_log(format: LogFormat) {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("HEADGATE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
+        LogFormat::Json => log.json().init(),
+    }
+}
+
+/// Runs the gateway until a signal ends it.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let file = File::load()?;
+    let format = match (args.log_format, file.log_format.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some(word)) => LogFormat::from_str(word, true)
+            .map_err(|_| anyhow::anyhow!("log_format in headgate.toml is text or json, not '{word}'"))?,
+        (None, None) => LogFormat::Text,
+    };
+    start_log(format);
+    let workers = std::thread::available_parallelism().map_or(2, usize::from).min(8);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()
+        .context("the runtime could not be started")?;
+    let code = runtime.block_on(Box::pin(serve(args, file)));
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    code
+}
+
+async fn serve(args: Args, file: File) -> Result<ExitCode> {
+    let listen = args.listen.or(file.listen).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8642)));
+    let path = match args.data_dir.or(file.data_dir) {
+        Some(path) => path,
+        None => default_data_dir()?,
+    };
+    let kind = match (args.vault, file.vault.as_deref()) {
+        (Some(kind), _) => kind,
+        (None, Some(word)) => word.parse().map_err(|why| anyhow::anyhow!("vault in headgate.toml: {why}"))?,
+        (None, None) => Kind::Keychain,
+    };
+    let apply = match args.apply.or(file.apply) {
+        Some(path) => {
+            let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            Some((path, text))
+        }
+        None => None,
+    };
+    let data_dir = DataDir::open(&path)?;
+    let data_path = data_dir.path().to_owned();
+    let vault = match kind {
+        Kind::Keychain => Vault::keychain(),
+        Kind::Memory => Vault::memory(),
+        Kind::File => {
+            Vault::file(data_dir.join("vault.sealed"), &SealKey::from_environment(|name| std::env::var(name).ok())?)?
+        }
+    };
+    let token_file = args.admin_token_file.or(file.admin_token_file).unwrap_or_else(|| data_dir.join("admin-token"));
+    let admin_token = headgate_gateway::admin_token(&token_file)?;
+    if !listen.ip().is_loopback() {
+        eprintln!(
+            "headgate: listening on {listen} shares this gateway with the network; every request needs an access key"
+        );
+    }
+    let database = match args.database_url.or(file.database_url) {
+        Some(url) => DatabaseChoice::Configured(Target::Url(url)),
+        None => {
+            let cluster =
+                Cluster::start(&data_dir, ClusterOptions::default(), |line| eprintln!("headgate: {line}")).await?;
+            DatabaseChoice::Embedded(cluster)
+        }
+    };
+    let config = GatewayConfig {
+        listen,
+        data_dir,
+        database,
+        vault,
+        admin_token,
+        admin_remote: args.admin_remote || file.admin_remote.unwrap_or(false),
+        apply,
+    };
+    let handle = Box::pin(Gateway::start(config)).await?;
+    if let Some(applied) = &handle.applied {
+        report(applied, &data_path)?;
+    }
+    println!("headgate ready on http://{}", handle.address());
+    wait_for_signal().await?;
+    eprintln!("headgate: stopping; open requests may finish (a second signal ends at once)");
+    tokio::select! {
+        () = Box::pin(handle.shutdown()) => {}
+        again = wait_for_signal() => {
+            again?;
+            std::process::exit(130);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells what `--apply` did; new keys go to a file of their own, never to the log.
+fn report(applied: &Applied, data_dir: &std::path::Path) -> Result<()> {
+    for note in &applied.notes {
+        eprintln!("headgate: note: {note}");
+    }
+    if applied.new_keys.is_empty() {
+        return Ok(());
+    }
+    let path = data_dir.join("new-keys.txt");
+    let mut text = state_file::read(&path)?.unwrap_or_default();
+    for key in &applied.new_keys {
+        text.extend_from_slice(format!("{}\t{}\n", key.name, key.secret).as_bytes());
+    }
+    state_file::write(&path, &text)?;
+    eprintln!(
+        "headgate: {} new access key(s) are in {}; copy them and delete the file",
+        applied.new_keys.len(),
+        path.display()
+    );
+    Ok(())
+}
+
+/// SIGINT or SIGTERM (Ctrl-C elsewhere).
+async fn wait_for_signal() -> Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await?;
+    Ok(())
+}

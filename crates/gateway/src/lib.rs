@@ -1,0 +1,27 @@
+//! The engine: a gateway for AI APIs in one process.
+//!
+//! [`Gateway::start`] brings everything up in order and returns a [`GatewayHandle`] when requests are accepted. Nothing
+//! here knows of a window or of a command line.
+//!
+//! The way of a request: [`ingress`] (who, what, may it) → [`forward`] (choose, send, judge, relay) → [`exchange`]
+//! (the record). Beside it: [`control`] changes the configuration and publishes snapshots, [`admin`] is the API for
+//! people and programs, [`tasks`] runs in the background.
+
+pub mod admin;
+mod clock;
+mod config;
+mod control;
+mod events;
+mod exchange;
+mod forward;
+mod ingress;
+mod serve;
+mod shared;
+mod snapshot;
+mod start;
+mod tasks;
+
+pub use admin::{TokenError, admin_token};
+pub use config::{DatabaseChoice, GatewayConfig};
+pub use control::{Applied, ControlError, NewKey};
+pub use start::{Gateway, GatewayHandle, StartError};

@@ -1,0 +1,125 @@
+//! Sockets: listening, the limits of a connection, and letting go of it in good order.
+
+use std::{
+    net::{Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::Router;
+use hyper::service::service_fn;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{conn::auto, graceful::GracefulShutdown},
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+
+use crate::{
+    ingress::{self, Peer},
+    shared::Shared,
+};
+
+/// How long a client may take for the head of a request.
+const HEAD: Duration = Duration::from_secs(10);
+/// Largest head of a request.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Most headers of a request.
+const HEADERS: usize = 100;
+/// Connections at the same time.
+const CONNECTIONS: usize = 16_384;
+
+/// Opens the listening sockets: the address, and `[::1]` beside a loopback one.
+pub fn listen(address: SocketAddr) -> std::io::Result<Vec<TcpListener>> {
+    let first = bind(address)?;
+    let port = first.local_addr()?.port();
+    let mut all = vec![first];
+    if address.ip().is_loopback() && address.is_ipv4() {
+        // A machine without IPv6 does without.
+        all.extend(bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).ok());
+    }
+    Ok(all)
+}
+
+fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(1024)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// Accepts connections until the gateway stops.
+pub async fn accept(
+    shared: Arc<Shared>,
+    listener: TcpListener,
+    admin: Router,
+    graceful: Arc<GracefulShutdown>,
+    room: Arc<Semaphore>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = shared.stopping.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, remote)) => {
+                // Over the bound the connection is closed at once: better than letting everyone wait.
+                let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
+                let Ok(local) = stream.local_addr() else { continue };
+                let tasks = shared.tasks.clone();
+                let (shared, admin, graceful) = (Arc::clone(&shared), admin.clone(), Arc::clone(&graceful));
+                tasks.spawn(async move {
+                    connection(shared, admin, &graceful, stream, Peer { remote, local }).await;
+                    drop(permit);
+                });
+            }
+            Err(why) => {
+                // Out of file descriptors, most likely: others end, then there is room again.
+                tracing::warn!(error = %why, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+/// Room for connections.
+pub fn room() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(CONNECTIONS))
+}
+
+async fn connection(shared: Arc<Shared>, admin: Router, graceful: &GracefulShutdown, stream: TcpStream, peer: Peer) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let work = ingress::serve(Arc::clone(&shared), admin.clone(), peer, request);
+        async move { Ok::<_, std::convert::Infallible>(work.await) }
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_BYTES)
+        .max_headers(HEADERS)
+        .half_close(false)
+        .pipeline_flush(false);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(HEAD_BYTES as u32)
+        .max_concurrent_streams(256)
+        .keep_alive_interval(Duration::from_secs(30))
+        .keep_alive_timeout(Duration::from_secs(20));
+    let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
+    if let Err(why) = connection.await {
+        tracing::debug!(error = %why, "a connection ended early");
+    }
+}

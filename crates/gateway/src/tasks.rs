@@ -1,0 +1,259 @@
+//! What runs in the background: recovery probes, partitions, the health file, the way back to a lost database.
+
+use std::{sync::Arc, time::Duration};
+
+use headgate_domain::{Class, Protocol, UpstreamKind};
+use headgate_routing::{Completion, ProbeClaim, SavedHealth, classify};
+use headgate_store::{Database, Target, state_file};
+use headgate_wire::observe::{End, Observer};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    forward::{
+        headers,
+        receive::{self, Terms},
+        send,
+        source::Source,
+    },
+    shared::Shared,
+    snapshot::{Endpoint, Snapshot},
+};
+
+const HEALTH_FILE: &str = "health.json";
+const HEALTH_EVERY: Duration = Duration::from_secs(5);
+const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
+/// The longest a recovery probe waits for its answer.
+const PROBE: Duration = Duration::from_secs(30);
+/// How often it is looked whether a probe is due; a cooldown that ends earlier is waited for exactly.
+const PROBE_LOOK: Duration = Duration::from_secs(1);
+
+/// Starts the tasks; they end with `stop`.
+pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
+    every(shared, stop, HEALTH_EVERY, |shared| async move { save_health(&shared) });
+    every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
+    let (shared_too, stop) = (Arc::clone(shared), stop.clone());
+    shared.tasks.spawn(async move {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = probe_loop(shared_too) => {}
+        }
+    });
+}
+
+fn every<F, W>(shared: &Arc<Shared>, stop: &CancellationToken, period: Duration, work: F)
+where
+    F: Fn(Arc<Shared>) -> W + Send + 'static,
+    W: Future<Output = ()> + Send + 'static,
+{
+    let (shared_too, stop) = (Arc::clone(shared), stop.clone());
+    shared.tasks.spawn(async move {
+        let mut tick = tokio::time::interval(period);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = tick.tick() => work(Arc::clone(&shared_too)).await,
+            }
+        }
+    });
+}
+
+#[derive(Serialize, Deserialize)]
+struct HealthFile {
+    saved_at: chrono::DateTime<chrono::Utc>,
+    health: SavedHealth,
+}
+
+/// Saves health for the next start.
+pub fn save_health(shared: &Shared) {
+    let health = shared.routing.lock().health.save(shared.now());
+    let file = HealthFile { saved_at: shared.clock.wall(), health };
+    if let Err(why) = state_file::write_json(&shared.bootstrap.data_dir.join(HEALTH_FILE), &file) {
+        tracing::warn!(error = %why, "the state of health could not be saved");
+    }
+}
+
+/// Takes over the health of the last run. A file that cannot be read is only forgotten health.
+pub fn restore_health(shared: &Shared) {
+    match state_file::read_json::<HealthFile>(&shared.bootstrap.data_dir.join(HEALTH_FILE)) {
+        Ok(Some(file)) => {
+            let elapsed = (shared.clock.wall() - file.saved_at).to_std().unwrap_or_default();
+            shared.routing.lock().health.restore(&file.health, elapsed, shared.now());
+        }
+        Ok(None) => {}
+        Err(why) => tracing::warn!(error = %why, "the state of health of the last run was not taken over"),
+    }
+}
+
+async fn maintain(shared: &Shared) {
+    let Ok(database) = shared.control.database() else { return };
+    let retention = shared.snapshot.load().settings.request_retention.0;
+    let now = shared.clock.wall();
+    if let Err(why) = database.maintain_partitions(now, Some(retention).filter(|r| !r.is_zero())).await {
+        tracing::warn!(error = %why, "the tables of requests could not be maintained; it is tried again in an hour");
+    }
+}
+
+/// Tries to reach a database that was away at the start. What waits for it is then done; `None` if told to stop.
+pub async fn reach(shared: &Arc<Shared>, target: &Target, stop: &CancellationToken) -> Option<Database> {
+    let mut wait = Duration::from_millis(250);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return None,
+            () = tokio::time::sleep(wait) => {}
+        }
+        wait = (wait * 2).min(Duration::from_secs(10));
+        let reached = async {
+            let database = Database::connect(target).await?;
+            database.migrate().await?;
+            Ok::<_, headgate_store::DatabaseError>(database)
+        };
+        match reached.await {
+            Ok(database) => {
+                tracing::info!("the database answers");
+                shared.control.database.store(Some(Arc::new(database.clone())));
+                maintain(shared).await;
+                return Some(database);
+            }
+            Err(why) => tracing::warn!(error = %why, "the database is still away"),
+        }
+    }
+}
+
+/// Publishes revisions made by other processes. Never ends.
+pub async fn watch_revisions(shared: Arc<Shared>, database: Database) {
+    let seen = shared.snapshot.load().revision;
+    let mut listener = database.listen(seen);
+    // What changed while nobody listened.
+    publish_latest(&shared).await;
+    loop {
+        let told = listener.next_revision().await;
+        if told > shared.snapshot.load().revision {
+            publish_latest(&shared).await;
+        }
+    }
+}
+
+async fn publish_latest(shared: &Shared) {
+    match shared.latest().await {
+        Ok((revision, configuration)) => shared.publish(revision, configuration).await,
+        Err(why) => tracing::warn!(error = %why, "a new revision could not be read"),
+    }
+}
+
+async fn probe_loop(shared: Arc<Shared>) {
+    loop {
+        let now = shared.now();
+        let (due, next) = {
+            let routing = shared.routing.lock();
+            (routing.health.due_probes(now), routing.health.next_probe_at(now))
+        };
+        let snapshot = shared.snapshot.load_full();
+        for probe in due {
+            let member = snapshot
+                .groups
+                .values()
+                .flat_map(|g| &g.pool.members)
+                .find(|m| m.upstream == probe.upstream && m.upstream_enabled);
+            let (Some(member), Some(endpoint)) = (member, snapshot.upstreams.get(&probe.upstream)) else { continue };
+            let claim = shared.routing.lock().health.claim_probe(member, shared.now());
+            if let Some(claim) = claim {
+                let (shared_too, snapshot, endpoint) =
+                    (Arc::clone(&shared), Arc::clone(&snapshot), Arc::clone(endpoint));
+                shared.tasks.spawn(async move {
+                    let done = run_probe(&shared_too, &snapshot, &endpoint, &claim).await;
+                    tracing::info!(upstream.name = %endpoint.name, probe.class = done.class.as_str(), "recovery probe");
+                    shared_too.complete(claim.lease, &done);
+                });
+            }
+        }
+        let until_next = next.map_or(PROBE_LOOK, |at| now.until(at)).clamp(Duration::from_millis(20), PROBE_LOOK);
+        tokio::time::sleep(until_next).await;
+    }
+}
+
+/// The body of a small question in a protocol.
+pub fn question(protocol: Protocol, model: &str, message: &str, max_tokens: u32) -> serde_json::Value {
+    match protocol {
+        Protocol::Chat | Protocol::Claude => {
+            json!({"model":model,"max_tokens":max_tokens,"messages":[{"role":"user","content":message}]})
+        }
+        Protocol::Responses => {
+            json!({"model":model,"max_output_tokens":max_tokens.max(16),"input":message,"store":false})
+        }
+    }
+}
+
+/// The protocol in which an upstream is asked a question of our own.
+pub fn own_protocol(kind: UpstreamKind) -> Protocol {
+    match kind {
+        UpstreamKind::Claude => Protocol::Claude,
+        UpstreamKind::OpenaiResponse | UpstreamKind::Codex => Protocol::Responses,
+        UpstreamKind::Openai | UpstreamKind::Passthrough => Protocol::Chat,
+    }
+}
+
+async fn run_probe(shared: &Shared, snapshot: &Snapshot, endpoint: &Endpoint, claim: &ProbeClaim) -> Completion {
+    let protocol = own_protocol(endpoint.kind);
+    let body = question(protocol, &claim.model, "hi", 16).to_string();
+    let now = shared.now();
+    let terms = Terms {
+        protocol,
+        stream: false,
+        asked: None,
+        started: now,
+        first_work: now + PROBE,
+        unadapted: false,
+        whole: now + PROBE,
+        deadline: None,
+        idle: endpoint.limits.idle,
+        hold: snapshot.settings.keep_alive.0,
+        event_limit: usize::try_from(snapshot.settings.event_limit.0).unwrap_or(usize::MAX),
+    };
+    let credential = claim.credential.and_then(|id| endpoint.credentials.get(&id));
+    let mut out =
+        headers::to_upstream(&http::HeaderMap::new(), endpoint, protocol, credential, None, &shared.pseudonym);
+    if protocol == Protocol::Claude {
+        out.insert("anthropic-version", http::HeaderValue::from_static("2023-06-01"));
+    }
+    let head = match send::send(endpoint, &endpoint.url(protocol.route(), None), out, body.into(), &terms, shared.clock)
+        .await
+    {
+        Ok(head) => head,
+        Err(unsent) => return Completion::from(&unsent.failure),
+    };
+    if !head.status.is_success() {
+        let refused = send::read_refusal(head, shared.clock, &terms).await;
+        let failure = classify(&refused.error);
+        // A question of ours that is refused for its form says that the upstream is there.
+        let there = matches!(failure.class, Class::ClientFault | Class::ContentPolicy);
+        return if there { Completion::ok(None) } else { Completion::from(&failure) };
+    }
+    let mut source = Source::new(&head.headers, head.body);
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = tokio::time::timeout_at(shared.clock.instant(terms.whole), source.next()).await {
+        match chunk {
+            Ok(chunk) if body.len() + chunk.len() <= receive::HOLD => body.extend_from_slice(&chunk),
+            Ok(_) => break,
+            Err(failure) => return Completion::from(&failure),
+        }
+    }
+    let mut observer = Observer::new(protocol);
+    let document = if headgate_wire::sse::looks_like_events(&body) {
+        let mut splitter = headgate_wire::sse::Splitter::new(receive::HOLD);
+        let mut frames = Vec::new();
+        let _ = splitter.push(body.into(), &mut frames);
+        receive::take(&mut frames, &mut observer, None, &mut Vec::new());
+        headgate_wire::observe::Document::Answer
+    } else {
+        observer.document(&body)
+    };
+    match (document, observer.end()) {
+        (headgate_wire::observe::Document::Unreadable, _) => Completion::new(Class::Broken),
+        (_, End::Failed(error)) => Completion::from(&receive::as_broken(classify(&error))),
+        (_, End::Cut) => Completion::new(Class::Cut),
+        (_, End::Complete | End::Empty) => Completion::ok(None),
+    }
+}
