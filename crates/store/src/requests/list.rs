@@ -77,18 +77,16 @@ impl From<sqlx::Error> for ListError {
     }
 }
 
-/// A statement over the filtered rows of `headgate.requests`: `head`, the conditions, `tail`. Parameters from $20 are
-/// the statement's own. Plans are made for the values at hand (see `database.rs`), so an absent condition costs nothing.
+/// A statement over the filtered rows `r` of `headgate.requests`: `head` with its `from` and the condition on the
+/// upstream ($5), the other conditions, `tail`. Parameters from $21 are the statement's own. Plans
+/// are made for the values at hand (see `database.rs`), so an absent condition costs nothing.
 macro_rules! filtered {
-    ($head:literal, $tail:literal, $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
+    ([$($head:tt)*], [$($tail:tt)*], $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
         sqlx::query!(
-            $head
-                + " from headgate.requests r
-                where ($1::timestamptz is null or r.started_at >= $1)
+            $($head)* + " and ($1::timestamptz is null or r.started_at >= $1)
                 and ($2::timestamptz is null or r.started_at < $2)
                 and ($3::bigint is null or r.group_id = $3)
                 and ($4::bigint is null or r.key_id = $4)
-                and ($5::bigint is null or exists (select from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5))
                 and ($6::text is null or (left(r.model, 100) = left($6, 100) and r.model = $6))
                 and ($7::text is null or r.protocol = $7)
                 and ($8::text is null or r.client = $8)
@@ -101,7 +99,7 @@ macro_rules! filtered {
                 and ($15::bigint is null or r.duration_ms >= $15)
                 and ($16::uuid is null or r.id between $16 and $17::uuid)
                 and ($18::text is null or r.client_ip ilike $18 or r.user_agent ilike $18 or r.id between $19::uuid and $20::uuid)"
-                + $tail,
+                + $($tail)*,
             $filter.since,
             $filter.until,
             $filter.group.map(|id| id.0),
@@ -128,6 +126,26 @@ macro_rules! filtered {
 }
 pub(super) use filtered;
 
+/// The rows of a page. The inner part finds them, the outer one reads them and their attempts.
+macro_rules! rows {
+    ($from:tt, $order:tt, $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
+        filtered!(
+            [r#"select to_jsonb(r) as "request!: Json<RequestRecord>", coalesce((
+                select jsonb_agg(jsonb_build_object('number', a.number, 'upstream_id', a.upstream_id,
+                    'upstream_name', a.upstream_name, 'status', a.status, 'outcome', a.outcome,
+                    'error_kind', a.error_kind) order by a.number)
+                from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id
+            ), '[]') as "route!: Json<Vec<RouteStep>>"
+            from (select r.* from "#
+                + $from],
+            [$order + " limit $23 offset $24) r order by r.started_at desc, r.id desc"],
+            $filter,
+            $bound
+            $(, $own)*
+        )
+    };
+}
+
 impl Database {
     /// Requests that pass the filter, newest first, `per_page` (1–500) of them.
     pub async fn requests(&self, filter: &Filter, paging: Paging, per_page: i64) -> Result<Page, ListError> {
@@ -137,30 +155,51 @@ impl Database {
             Paging::After(cursor) => (cursor, 0),
             Paging::Number(number) => (None, (number.max(1) - 1).saturating_mul(per_page)),
         };
-        // The inner part finds the rows, the outer one reads them and their attempts.
-        let rows = filtered!(
-            r#"select to_jsonb(r) as "request!: Json<RequestRecord>", coalesce((
-                select jsonb_agg(jsonb_build_object('number', a.number, 'upstream_id', a.upstream_id,
-                    'upstream_name', a.upstream_name, 'status', a.status, 'outcome', a.outcome,
-                    'error_kind', a.error_kind) order by a.number)
-                from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id
-            ), '[]') as "route!: Json<Vec<RouteStep>>"
-            from (select r.*"#,
-            " and ($21::timestamptz is null or (r.started_at, r.id) < ($21, $22::uuid))
-                order by r.started_at desc, r.id desc limit $23 offset $24
-            ) r order by r.started_at desc, r.id desc",
-            filter,
-            bound,
-            cursor.map(|c| c.started_at),
-            cursor.map(|c| c.id),
-            per_page + 1,
-            offset,
-        )
-        .fetch_all(self.pool())
-        .await?;
-        let more = i64::try_from(rows.len()).unwrap_or(i64::MAX) > per_page;
-        let mut items: Vec<Item> =
-            rows.into_iter().map(|row| Item { request: row.request.0, route: row.route.0 }).collect();
+        let (cursor_time, cursor_id) = (cursor.map(|c| c.started_at), cursor.map(|c| c.id));
+        let mut items: Vec<Item> = if filter.upstream.is_some() {
+            // Walks the upstream's attempts, the first of each request, rather than asking every request for them;
+            // written so that the planner has no other choice.
+            rows!(
+                "headgate.attempts u cross join lateral (
+                    select * from headgate.requests q where q.started_at = u.started_at and q.id = u.request_id offset 0
+                ) r
+                where u.upstream_id = $5::bigint and u.number = (
+                    select min(e.number) from headgate.attempts e where e.started_at = u.started_at
+                    and e.request_id = u.request_id and e.upstream_id = $5)",
+                " and ($1::timestamptz is null or u.started_at >= $1) and ($2::timestamptz is null or u.started_at < $2)
+                and ($21::timestamptz is null or (u.started_at, u.request_id) < ($21, $22::uuid))
+                order by u.started_at desc, u.request_id desc",
+                filter,
+                bound,
+                cursor_time,
+                cursor_id,
+                per_page + 1,
+                offset,
+            )
+            .fetch_all(self.pool())
+            .await?
+            .into_iter()
+            .map(|row| Item { request: row.request.0, route: row.route.0 })
+            .collect()
+        } else {
+            rows!(
+                "headgate.requests r where $5::bigint is null",
+                " and ($21::timestamptz is null or (r.started_at, r.id) < ($21, $22::uuid))
+                order by r.started_at desc, r.id desc",
+                filter,
+                bound,
+                cursor_time,
+                cursor_id,
+                per_page + 1,
+                offset,
+            )
+            .fetch_all(self.pool())
+            .await?
+            .into_iter()
+            .map(|row| Item { request: row.request.0, route: row.route.0 })
+            .collect()
+        };
+        let more = i64::try_from(items.len()).unwrap_or(i64::MAX) > per_page;
         items.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
         let next = items
             .last()
@@ -169,10 +208,20 @@ impl Database {
         let total = match paging {
             Paging::After(_) => None,
             Paging::Number(_) => Some(
-                filtered!(r#"select count(*) as "total!" from (select"#, " limit $21) r", filter, bound, TOTAL_MAX)
-                    .fetch_one(self.pool())
-                    .await?
-                    .total,
+                filtered!(
+                    [r#"select count(*) as "total!" from (select from headgate.requests r
+                    where ($5::bigint is null or exists (select from headgate.attempts a
+                    where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
+                    and ($1::timestamptz is null or a.started_at >= $1)
+                    and ($2::timestamptz is null or a.started_at < $2)))"#],
+                    [" limit $21) r"],
+                    filter,
+                    bound,
+                    TOTAL_MAX
+                )
+                .fetch_one(self.pool())
+                .await?
+                .total,
             ),
         };
         Ok(Page { items, next, total })
