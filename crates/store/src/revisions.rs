@@ -18,7 +18,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(5);
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 
 /// A revision without its document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct RevisionRecord {
     /// Its number.
     pub id: Revision,

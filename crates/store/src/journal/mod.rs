@@ -67,7 +67,7 @@ pub struct JournalHandle {
 }
 
 /// How the journal is doing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct JournalStats {
     /// Records that wait for the database.
     pub waiting_records: u64,

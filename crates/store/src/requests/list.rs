@@ -34,7 +34,7 @@ pub struct Page {
 }
 
 /// A row of the list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Item {
     /// The request.
     #[serde(flatten)]
@@ -44,7 +44,7 @@ pub struct Item {
 }
 
 /// An attempt in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RouteStep {
     /// 1, 2, 3 …
     pub number: i32,

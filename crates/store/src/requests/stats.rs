@@ -11,7 +11,7 @@ use super::{
 use crate::database::{Database, DatabaseError};
 
 /// Figures over the requests that pass a filter. `direct_success` to `client_error` add up to `total`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Stats {
     /// Requests.
     pub total: i64,
@@ -53,7 +53,7 @@ pub struct Stats {
 }
 
 /// Values that occur, in order, bounded.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Options {
     /// Models asked for.
     pub models: Vec<String>,

@@ -201,3 +201,45 @@ async fn a_newer_schema_is_refused_with_a_sentence() {
     assert!(refused.contains("schema version 9999, made by a newer Headgate"), "{refused}");
     cluster.stop().await;
 }
+
+/// Not a test: the program that [`a_killed_program_leaves_nothing_in_the_way`] kills.
+#[tokio::test]
+#[ignore = "started by another test"]
+async fn program_to_be_killed() {
+    let Some(path) = std::env::var_os("HEADGATE_TEST_DATA_DIR") else { return };
+    let data_dir = DataDir::open(path).unwrap();
+    let cluster = start(&data_dir).await;
+    let database = Database::connect(&cluster.target()).await.unwrap();
+    database.migrate().await.unwrap();
+    fs::write(data_dir.join("pid"), pid(&cluster).to_string()).unwrap();
+    std::future::pending().await
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_killed_program_leaves_nothing_in_the_way() {
+    let folder = Folder::new();
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "cluster::program_to_be_killed", "--ignored"])
+        .env("HEADGATE_TEST_DATA_DIR", folder.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let orphan = crate::support::until("the program's cluster", async || {
+        fs::read_to_string(folder.join("pid")).ok()?.parse::<u32>().ok()
+    })
+    .await;
+    let holder = DataDir::open(folder.path()).unwrap_err().to_string();
+    assert!(holder.contains(&format!("process {}", program.id())), "{holder}");
+    program.kill().unwrap();
+    program.wait().unwrap();
+
+    let data_dir = DataDir::open(folder.path()).unwrap();
+    let cluster = start(&data_dir).await;
+    let database = Database::connect(&cluster.target()).await.unwrap();
+    database.ping().await.unwrap();
+    assert_ne!(pid(&cluster), orphan);
+    // The one of the killed program has ended in good order.
+    assert!(fs::read_to_string(data_dir.join("postgres.log")).unwrap().contains("received fast shutdown request"));
+    cluster.stop().await;
+}
