@@ -109,6 +109,8 @@ fn read<T: DeserializeOwned>(value: Value, path: &str, problems: &mut Vec<Proble
             let inner = error.path().to_string();
             let path = if inner == "." || inner.is_empty() {
                 path.to_owned()
+            } else if path.is_empty() {
+                inner
             } else if inner.starts_with('[') {
                 format!("{path}{inner}")
             } else {
@@ -163,8 +165,34 @@ impl Reader {
                 self.problems.push(Problem::new(path, "has no name"));
                 None
             }
-            Some(value) => read(value, &format!("{path}.name"), &mut self.problems),
+            Some(value) => read(value, format!("{path}.name").trim_start_matches('.'), &mut self.problems),
         }
+    }
+
+    fn upstream(&mut self, mut map: Map<String, Value>, path: &str) -> Option<UpstreamEntry> {
+        let name = self.name(&mut map, path);
+        let credentials = match map.shift_remove("credentials").filter(|c| !c.is_null()) {
+            Some(list) => read(list, format!("{path}.credentials").trim_start_matches('.'), &mut self.problems),
+            None => None,
+        };
+        let spec = self.rest(map, path);
+        Some(UpstreamEntry { name: name?, credentials, spec: spec? })
+    }
+
+    fn group(&mut self, mut map: Map<String, Value>, path: &str) -> Option<GroupEntry> {
+        let name = self.name(&mut map, path);
+        let spec = self.rest(map, path);
+        Some(GroupEntry { name: name?, spec: spec? })
+    }
+
+    fn key(&mut self, mut map: Map<String, Value>, path: &str) -> Option<KeyEntry> {
+        let name = self.name(&mut map, path);
+        let secret = match map.shift_remove("secret").filter(|s| !s.is_null()) {
+            Some(secret) => read(secret, format!("{path}.secret").trim_start_matches('.'), &mut self.problems),
+            None => None,
+        };
+        let spec = self.rest(map, path);
+        Some(KeyEntry { name: name?, secret, spec: spec? })
     }
 
     fn rest<T: DeserializeOwned>(&mut self, map: Map<String, Value>, path: &str) -> Option<T> {
@@ -194,34 +222,14 @@ pub fn parse(text: &str) -> Result<ConfigFile, Vec<Problem>> {
     {
         file.settings = settings;
     }
-    for (path, mut map) in reader.entries(&mut document, "upstreams").unwrap_or_default() {
-        let name = reader.name(&mut map, &path);
-        let credentials = match map.shift_remove("credentials").filter(|c| !c.is_null()) {
-            Some(list) => read(list, &format!("{path}.credentials"), &mut reader.problems),
-            None => None,
-        };
-        let spec = reader.rest(map, &path);
-        if let (Some(name), Some(spec)) = (name, spec) {
-            file.upstreams.push(UpstreamEntry { name, credentials, spec });
-        }
+    for (path, map) in reader.entries(&mut document, "upstreams").unwrap_or_default() {
+        file.upstreams.extend(reader.upstream(map, &path));
     }
-    for (path, mut map) in reader.entries(&mut document, "groups").unwrap_or_default() {
-        let name = reader.name(&mut map, &path);
-        let spec = reader.rest(map, &path);
-        if let (Some(name), Some(spec)) = (name, spec) {
-            file.groups.push(GroupEntry { name, spec });
-        }
+    for (path, map) in reader.entries(&mut document, "groups").unwrap_or_default() {
+        file.groups.extend(reader.group(map, &path));
     }
-    for (path, mut map) in reader.entries(&mut document, "keys").unwrap_or_default() {
-        let name = reader.name(&mut map, &path);
-        let secret = match map.shift_remove("secret").filter(|s| !s.is_null()) {
-            Some(secret) => read(secret, &format!("{path}.secret"), &mut reader.problems),
-            None => None,
-        };
-        let spec = reader.rest(map, &path);
-        if let (Some(name), Some(spec)) = (name, spec) {
-            file.keys.push(KeyEntry { name, secret, spec });
-        }
+    for (path, map) in reader.entries(&mut document, "keys").unwrap_or_default() {
+        file.keys.extend(reader.key(map, &path));
     }
     for (path, map) in reader.entries(&mut document, "monitors").unwrap_or_default() {
         if let Some(spec) = reader.rest(map, &path) {
@@ -237,6 +245,19 @@ pub fn parse(text: &str) -> Result<ConfigFile, Vec<Problem>> {
             unknown.clone(),
             "unknown field; the file has version, settings, upstreams, groups, keys, monitors and alerts",
         ));
+    }
+    if reader.problems.is_empty() { Ok(file) } else { Err(reader.problems) }
+}
+
+/// A single object as a file with nothing else: `section` is `upstreams`, `groups` or `keys`.
+pub fn parse_one(section: &str, entry: Map<String, Value>) -> Result<ConfigFile, Vec<Problem>> {
+    let mut reader = Reader { problems: Vec::new() };
+    let mut file = ConfigFile::default();
+    match section {
+        "upstreams" => file.upstreams.extend(reader.upstream(entry, "")),
+        "groups" => file.groups.extend(reader.group(entry, "")),
+        "keys" => file.keys.extend(reader.key(entry, "")),
+        other => reader.problems.push(Problem::new(other, "is no section of objects")),
     }
     if reader.problems.is_empty() { Ok(file) } else { Err(reader.problems) }
 }

@@ -42,11 +42,6 @@ impl Attempt {
     pub fn note_output(&mut self, now: Time) {
         self.ttft.get_or_insert(now.since(self.started));
     }
-
-    /// When it began.
-    pub fn started(&self) -> Time {
-        self.started
-    }
 }
 
 /// What the upstream's answer turned out to be, for the record.

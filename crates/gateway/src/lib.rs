@@ -7,7 +7,7 @@
 //! (the record). Beside it: [`control`] changes the configuration and publishes snapshots, [`admin`] is the API for
 //! people and programs, [`tasks`] runs in the background.
 
-pub mod admin;
+mod admin;
 mod clock;
 mod config;
 mod control;
@@ -21,7 +21,7 @@ mod snapshot;
 mod start;
 mod tasks;
 
-pub use admin::{TokenError, admin_token};
+pub use admin::{TokenError, admin_token, openapi};
 pub use config::{DatabaseChoice, GatewayConfig};
 pub use control::{Applied, ControlError, NewKey};
 pub use start::{Gateway, GatewayHandle, StartError};

@@ -238,12 +238,12 @@ async fn first_settings(shared: &Shared) {
         SettingsPatch { time_zone: Some(Some("UTC".to_owned())), ..SettingsPatch::default() }
     };
     let done = shared
-        .edit("first start", |next, _, revision| {
+        .edit("first start", |next, revision| {
             if next.settings.time_zone.is_none() {
                 next.settings.merge(&zone);
                 next.settings_revision = revision;
             }
-            Ok(((), Vec::new()))
+            Ok(())
         })
         .await;
     if let Err(why) = done {

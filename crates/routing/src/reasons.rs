@@ -4,7 +4,7 @@ use headgate_domain::{Class, UpstreamId, upstream::Capability};
 use serde::{Deserialize, Serialize};
 
 /// What became of one member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Reason {
     /// The upstream or its membership is switched off.
@@ -53,7 +53,7 @@ pub enum Reason {
 }
 
 /// One member with its reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MemberReason {
     /// The member.
     pub upstream: UpstreamId,

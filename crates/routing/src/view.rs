@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A cooldown that lasts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct CoolingView {
     /// Why.
     pub class: Class,
@@ -21,7 +21,7 @@ pub struct CoolingView {
 }
 
 /// One credential that is cooling down.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct CredentialHealth {
     /// The credential; `None` for an upstream that needs none.
     pub id: Option<CredentialId>,
@@ -30,7 +30,7 @@ pub struct CredentialHealth {
 }
 
 /// One model of an upstream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ModelHealth {
     /// Its name at the upstream.
     pub model: String,
@@ -41,7 +41,7 @@ pub struct ModelHealth {
 }
 
 /// The health of one upstream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct UpstreamHealth {
     /// Its breaker.
     pub state: BreakerState,

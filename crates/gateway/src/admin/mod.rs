@@ -1,26 +1,98 @@
-//! The admin API under `/admin/v1`.
+//! The admin API under `/admin/v1`: one router, served over the socket with the admin token, or in process without.
 
+mod apply;
+mod error;
+mod events;
+mod explain;
+mod groups;
+mod keys;
+mod requests;
+mod revisions;
+mod settings;
+mod status;
+mod test_upstream;
 mod token;
+mod upstreams;
 
 use std::sync::Arc;
 
-use axum::{Router, body::Body};
-use http::{Request, Response};
+use axum::{Router, body::Body, extract::DefaultBodyLimit, response::IntoResponse as _, routing::get};
+use headgate_domain::Secret;
+use http::{Request, Response, header};
 use hyper::body::Incoming;
+use subtle::ConstantTimeEq as _;
 use tower::ServiceExt as _;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
 
+use self::error::ApiError;
 pub use self::token::{TokenError, admin_token};
 use crate::{ingress::Peer, shared::Shared};
 
-/// The router, without any authentication: that belongs to the transport.
-pub fn router(_shared: Arc<Shared>) -> Router {
-    Router::new()
+/// Largest body of an admin request.
+const BODY: usize = 8 << 20;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Headgate admin API", description = "Everything the window does; see docs/admin-api.md."),
+    servers((url = "/admin/v1"))
+)]
+struct Document;
+
+/// The router and its description, without any authentication: that belongs to the transport.
+fn described() -> OpenApiRouter<Arc<Shared>> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .merge(status::routes())
+        .merge(upstreams::routes())
+        .merge(test_upstream::routes())
+        .merge(groups::routes())
+        .merge(keys::routes())
+        .merge(requests::routes())
+        .merge(settings::routes())
+        .merge(revisions::routes())
+        .merge(apply::routes())
+        .merge(explain::routes())
+        .merge(events::routes())
+}
+
+/// The OpenAPI document.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    described().split_for_parts().1
+}
+
+/// The router under `/admin/v1`.
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    let (router, document) = described().split_for_parts();
+    let router = router
+        .route("/openapi.json", get(move || async move { axum::Json(document) }))
+        .fallback(|| async { ApiError::not_found("route") })
+        .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
+        .layer(DefaultBodyLimit::max(BODY))
+        .with_state(shared);
+    Router::new().nest("/admin/v1", router)
 }
 
 /// Serves a request that came over the socket: from a loopback peer (unless opened to others) with the admin token.
-pub async fn serve(_shared: &Shared, router: Router, _peer: Peer, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn serve(shared: &Shared, router: Router, peer: Peer, request: Request<Incoming>) -> Response<Body> {
+    if !peer.remote.ip().to_canonical().is_loopback() && !shared.bootstrap.admin_remote {
+        return ApiError::forbidden("the admin API is for this machine; --admin-remote opens it to others")
+            .into_response();
+    }
+    if !shows_token(&request, &shared.admin_token) {
+        // The same brake as for wrong access keys.
+        shared.invalid_keys.brake(peer.remote.ip(), shared.now()).await;
+        return ApiError::unauthorized().into_response();
+    }
     match router.oneshot(request.map(Body::new)).await {
         Ok(response) => response,
         Err(never) => match never {},
     }
+}
+
+fn shows_token<B>(request: &Request<B>, token: &Secret) -> bool {
+    let shown = request.headers().get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).and_then(|text| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    });
+    shown.is_some_and(|shown| shown.as_bytes().ct_eq(token.expose().as_bytes()).into())
 }

@@ -89,7 +89,7 @@ impl Shared {
         Err(ControlError::Conflict { latest })
     }
 
-    async fn plan(
+    pub(super) async fn plan(
         &self,
         current: &Configuration,
         file: ConfigFile,

@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 use self::secrets::SecretCache;
 pub use self::{
     apply::{Applied, ApplyOptions, NewKey},
-    edit::{Edited, Ids},
+    edit::Section,
 };
 use crate::{events::Event, shared::Shared, snapshot::Snapshot};
 

@@ -81,8 +81,7 @@ pub async fn authenticate(
             _ => message = "this access key is not known here",
         }
     }
-    let wait = shared.invalid_keys.strike(peer.remote.ip(), shared.now());
-    tokio::time::sleep(wait).await;
+    shared.invalid_keys.brake(peer.remote.ip(), shared.now()).await;
     Err(message)
 }
 
@@ -98,6 +97,12 @@ const FORGIVEN: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(2);
 
 impl InvalidKeys {
+    /// Notes an invalid key of an address, and waits the longer the more there were.
+    pub async fn brake(&self, address: IpAddr, now: Time) {
+        let wait = self.strike(address, now);
+        tokio::time::sleep(wait).await;
+    }
+
     /// Notes an invalid key of an address; gives how long its answer waits.
     fn strike(&self, address: IpAddr, now: Time) -> Duration {
         let mut all = self.0.lock();

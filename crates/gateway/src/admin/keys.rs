@@ -1,0 +1,117 @@
+//! `/keys`: access keys. A secret is told once, when the key is made.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use headgate_domain::{GroupId, KeyId, Name, Revision, key::KeySpec};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    error::{
+        ApiError,
+        extract::{Body, Path, Query},
+    },
+    upstreams::{List, SavedView, Seen, remove, save},
+};
+use crate::{control::Section, ingress::auth, shared::Shared};
+
+/// An access key, without its secret.
+#[derive(Serialize, ToSchema)]
+struct KeyView {
+    /// Identity.
+    id: KeyId,
+    /// Name.
+    name: Name,
+    /// The revision that last changed it; a change has to name it.
+    revision: Revision,
+    /// Its first characters.
+    prefix: String,
+    /// What it may do.
+    #[serde(flatten)]
+    spec: KeySpec<GroupId>,
+}
+
+pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, change, delete)).routes(routes!(rotate))
+}
+
+fn views(shared: &Shared) -> Vec<KeyView> {
+    let snapshot = shared.snapshot.load_full();
+    let keys = snapshot.configuration.keys.iter();
+    keys.map(|k| KeyView {
+        id: k.id,
+        name: k.name.clone(),
+        revision: k.revision,
+        prefix: k.prefix.clone(),
+        spec: k.spec.clone(),
+    })
+    .collect()
+}
+
+/// Access keys
+#[utoipa::path(get, path = "/keys", tag = "keys", responses((status = 200, body = List<KeyView>)))]
+async fn list(State(shared): State<Arc<Shared>>) -> Json<List<KeyView>> {
+    Json(List::whole(views(&shared)))
+}
+
+/// Make an access key
+///
+/// The body is the object as the configuration file spells it; without a `secret` one is made and told in this answer
+/// alone.
+#[utoipa::path(post, path = "/keys", tag = "keys", request_body = Object, responses((status = 200, body = SavedView)))]
+async fn create(
+    State(shared): State<Arc<Shared>>,
+    Body(body): Body<Map<String, Value>>,
+) -> Result<Json<SavedView>, ApiError> {
+    save(&shared, Section::Keys, None, body).await
+}
+
+/// One access key
+#[utoipa::path(get, path = "/keys/{id}", tag = "keys", params(("id" = i64, Path)), responses((status = 200, body = KeyView)))]
+async fn read(State(shared): State<Arc<Shared>>, Path(id): Path<KeyId>) -> Result<Json<KeyView>, ApiError> {
+    views(&shared).into_iter().find(|k| k.id == id).map(Json).ok_or_else(|| ApiError::not_found("key"))
+}
+
+/// Change an access key
+///
+/// A JSON merge patch; `revision` names the state it was made from.
+#[utoipa::path(patch, path = "/keys/{id}", tag = "keys", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = SavedView)))]
+async fn change(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<i64>,
+    Body(body): Body<Map<String, Value>>,
+) -> Result<Json<SavedView>, ApiError> {
+    save(&shared, Section::Keys, Some(id), body).await
+}
+
+/// Give a key a new secret; the old one stops working at once
+#[utoipa::path(post, path = "/keys/{id}/rotate", tag = "keys", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
+async fn rotate(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<KeyId>,
+    Query(seen): Query<Seen>,
+) -> Result<Json<SavedView>, ApiError> {
+    let snapshot = shared.snapshot.load_full();
+    let key = snapshot.configuration.key(id).ok_or_else(|| ApiError::not_found("key"))?;
+    let secret = auth::generate_key().map_err(|_| ApiError::from(crate::control::ControlError::Random))?;
+    let mut body = Map::new();
+    body.insert("secret".to_owned(), secret.expose().into());
+    body.insert("revision".to_owned(), seen.revision.unwrap_or(key.revision.0).into());
+    let name = key.name.to_string();
+    let Json(mut saved) = save(&shared, Section::Keys, Some(id.0), body).await?;
+    saved.new_key = Some(crate::control::NewKey { name, secret: secret.expose().to_owned() });
+    Ok(Json(saved))
+}
+
+/// Remove an access key
+#[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
+async fn delete(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<i64>,
+    Query(seen): Query<Seen>,
+) -> Result<Json<SavedView>, ApiError> {
+    remove(&shared, Section::Keys, id, seen).await
+}
