@@ -1,0 +1,237 @@
+//! The measurements. Rounds are interleaved: each party once a round, so that a change of the machine meets all.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::{
+    ask_self,
+    parties::{KEY, Parties, Party},
+    pause,
+    report::{Report, Unit},
+};
+use crate::{
+    figures::{Wanted, difference, ratio},
+    load, process, streams,
+};
+
+/// How much is measured.
+pub struct Plan {
+    /// Rounds of everything that has rounds.
+    pub rounds: usize,
+    seconds: f64,
+    idle: f64,
+    streams: u32,
+}
+
+impl Plan {
+    /// The whole, or three short rounds.
+    pub fn new(quick: bool) -> Self {
+        if quick {
+            Self { rounds: 3, seconds: 3.0, idle: 4.0, streams: 2000 }
+        } else {
+            Self { rounds: 7, seconds: 10.0, idle: 20.0, streams: 2000 }
+        }
+    }
+}
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// A series of measurements for each party.
+#[derive(Default)]
+struct Series {
+    direct: Vec<load::Outcome>,
+    nginx: Vec<load::Outcome>,
+    headgate: Vec<load::Outcome>,
+    /// Microseconds of processor time for one request.
+    nginx_cpu: Vec<f64>,
+    headgate_cpu: Vec<f64>,
+}
+
+impl Series {
+    /// What one party adds over direct, a figure picked from each round.
+    fn added(&self, party: Party, pick: impl Fn(&load::Outcome) -> f64) -> Vec<f64> {
+        let all = |series: &[load::Outcome]| series.iter().map(&pick).collect::<Vec<_>>();
+        difference(&all(self.of(party)), &all(&self.direct))
+    }
+
+    fn of(&self, party: Party) -> &[load::Outcome] {
+        match party {
+            Party::Direct => &self.direct,
+            Party::Nginx => &self.nginx,
+            Party::Headgate => &self.headgate,
+        }
+    }
+}
+
+/// Measures every party once a round, beginning with another one each time.
+async fn rounds(
+    parties: &Parties,
+    plan: &Plan,
+    what: &str,
+    arguments: &[String],
+    report: &mut Report,
+) -> Result<Series> {
+    let mut series = Series::default();
+    for round in 0..plan.rounds {
+        eprintln!("headgate-bench: {what}, round {} of {}", round + 1, plan.rounds);
+        let order = Party::ALL.iter().cycle().skip(round % 3).take(3);
+        for party in order.copied() {
+            let mut all = vec!["load".into(), "--address".into(), parties.address(party).to_string()];
+            all.extend(["--key".into(), KEY.into()]);
+            all.extend_from_slice(arguments);
+            let pid = match party {
+                Party::Direct => None,
+                Party::Nginx => Some(parties.nginx_pid),
+                Party::Headgate => Some(parties.headgate_pid),
+            };
+            let before = pid.map(process::cpu).transpose()?;
+            let outcome: load::Outcome = ask_self(&all).await?;
+            // What is left to do after the answers belongs to them.
+            pause(0.3).await;
+            let used = match (pid, before) {
+                (Some(pid), Some(before)) => process::cpu(pid)?.saturating_sub(before),
+                _ => Duration::ZERO,
+            };
+            if outcome.requests == 0 {
+                let why = outcome.first_error.unwrap_or_default();
+                bail!("{what}: {party:?} answered nothing ({why})");
+            }
+            report.saw(what, party, &outcome);
+            let each = used.as_secs_f64() * 1e6 / outcome.sent.max(1) as f64;
+            match party {
+                Party::Direct => series.direct.push(outcome),
+                Party::Nginx => {
+                    series.nginx.push(outcome);
+                    series.nginx_cpu.push(each);
+                }
+                Party::Headgate => {
+                    series.headgate.push(outcome);
+                    series.headgate_cpu.push(each);
+                }
+            }
+        }
+    }
+    Ok(series)
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Added latency at 500 requests a second, and what a request costs.
+pub async fn latency(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
+    let arguments = words(&format!("--rate 500 --seconds {} --warm-up 1", plan.seconds));
+    let series = rounds(parties, plan, "latency at 500 requests/s", &arguments, report).await?;
+    let p50 = |o: &load::Outcome| o.latency.p50 / 1000.0;
+    let wanted = [(0.30, 0.6), (1.5, 4.0), (5.0, 15.0)].map(|(target, bound)| Wanted::AtMost(target, bound));
+    let names = ["p50", "p99", "p99.9"];
+    let picks: [fn(&load::Outcome) -> f64; 3] =
+        [|o| o.latency.p50 / 1000.0, |o| o.latency.p99 / 1000.0, |o| o.latency.p999 / 1000.0];
+    for ((name, wanted), pick) in names.into_iter().zip(wanted).zip(picks) {
+        let quantity = format!("passthrough, added latency at 500 requests/s, {name}");
+        report.add(&quantity, Unit::Milliseconds, wanted, series.added(Party::Headgate, pick));
+    }
+    for (name, pick) in names.into_iter().zip(picks) {
+        let quantity = format!("for comparison: added by nginx, {name}");
+        report.add(&quantity, Unit::Milliseconds, Wanted::Nothing, series.added(Party::Nginx, pick));
+    }
+    let times = ratio(&series.added(Party::Headgate, p50), &series.added(Party::Nginx, p50));
+    report.add("the same as a ratio to what nginx adds, p50", Unit::Times, Wanted::AtMost(2.0, 3.0), times);
+    let cpu = Wanted::AtMost(120.0, 240.0);
+    report.add("CPU per request, passthrough, at 500 requests/s", Unit::Microseconds, cpu, series.headgate_cpu);
+    report.add("for comparison: CPU of nginx", Unit::Microseconds, Wanted::Nothing, series.nginx_cpu);
+    Ok(())
+}
+
+/// A prompt of 2 MiB.
+pub async fn large(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
+    let seconds = plan.seconds / 2.0;
+    let arguments = words(&format!("--rate 10 --prompt-bytes 2097152 --seconds {seconds} --warm-up 1"));
+    let series = rounds(parties, plan, "a prompt of 2 MiB", &arguments, report).await?;
+    let p50 = |o: &load::Outcome| o.latency.p50 / 1000.0;
+    let added = series.added(Party::Headgate, p50);
+    report.add("a 2 MiB prompt, passthrough: added latency, p50", Unit::Milliseconds, Wanted::AtMost(3.0, 10.0), added);
+    let added = series.added(Party::Nginx, p50);
+    report.add("for comparison: added by nginx, 2 MiB, p50", Unit::Milliseconds, Wanted::Nothing, added);
+    Ok(())
+}
+
+/// Requests a second with 16 connections.
+pub async fn throughput(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
+    let arguments = words(&format!("--connections 16 --seconds {} --warm-up 1", plan.seconds / 2.0));
+    let series = rounds(parties, plan, "throughput", &arguments, report).await?;
+    let rates = |party| series.of(party).iter().map(|o| o.rate).collect::<Vec<_>>();
+    let share = ratio(&rates(Party::Headgate), &rates(Party::Nginx)).iter().map(|r| r * 100.0).collect();
+    let wanted = Wanted::AtLeast(60.0, 40.0);
+    report.add(
+        "throughput, 16 connections, non-stream, audit on: share of one nginx worker",
+        Unit::Percent,
+        wanted,
+        share,
+    );
+    for (name, party) in [("Headgate", Party::Headgate), ("nginx", Party::Nginx), ("direct", Party::Direct)] {
+        report.add(&format!("for comparison: {name}"), Unit::PerSecond, Wanted::Nothing, rates(party));
+    }
+    let cpu = Wanted::AtMost(120.0, 240.0);
+    report.add("CPU per request, passthrough, at full load", Unit::Microseconds, cpu, series.headgate_cpu);
+    Ok(())
+}
+
+/// Streams of twenty events, ten milliseconds apart, fifty begun a second.
+pub async fn stream(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
+    let arguments = words(&format!("--rate 50 --stream 20 --interval 10000 --seconds {} --warm-up 1", plan.seconds));
+    let series = rounds(parties, plan, "streams", &arguments, report).await?;
+    let first: [fn(&load::Outcome) -> f64; 2] = [|o| o.first_event.p50 / 1000.0, |o| o.first_event.p99 / 1000.0];
+    let wanted = [Wanted::AtMost(0.4, 1.0), Wanted::AtMost(2.0, 8.0)];
+    for ((name, wanted), pick) in ["p50", "p99"].into_iter().zip(wanted).zip(first) {
+        let added = series.added(Party::Headgate, pick);
+        report.add(&format!("first token added (stream), {name}"), Unit::Milliseconds, wanted, added);
+        let added = series.added(Party::Nginx, pick);
+        report.add(&format!("for comparison: by nginx, {name}"), Unit::Milliseconds, Wanted::Nothing, added);
+    }
+    let p99 = |o: &load::Outcome| o.event_delay.p99 / 1000.0;
+    let wanted = Wanted::AtMost(0.5, 2.0);
+    let added = series.added(Party::Headgate, p99);
+    report.add("delay of one event inside a stream, added, p99", Unit::Milliseconds, wanted, added);
+    let added = series.added(Party::Nginx, p99);
+    report.add("for comparison: of one event by nginx, p99", Unit::Milliseconds, Wanted::Nothing, added);
+    Ok(())
+}
+
+/// Idle, then with many streams open: once, since memory does not come back to where it was.
+pub async fn memory(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
+    eprintln!("headgate-bench: idle");
+    pause(2.0).await;
+    let before = process::cpu(parties.headgate_pid)?;
+    pause(plan.idle).await;
+    let used = process::cpu(parties.headgate_pid)?.saturating_sub(before);
+    let resident = process::resident(parties.headgate_pid)? as f64 / MIB;
+    report.add(
+        "idle: resident memory, without PostgreSQL",
+        Unit::Mebibytes,
+        Wanted::AtMost(45.0, 90.0),
+        vec![resident],
+    );
+    let share = used.as_secs_f64() / plan.idle * 100.0;
+    report.add("idle: CPU", Unit::Percent, Wanted::AtMost(0.2, 0.4), vec![share]);
+
+    eprintln!("headgate-bench: {} streams at the same time", plan.streams);
+    let arguments = format!(
+        "streams --address {} --key {KEY} --count {} --pid {}",
+        parties.address(Party::Headgate),
+        plan.streams,
+        parties.headgate_pid
+    );
+    let outcome: streams::Outcome = ask_self(&words(&arguments)).await?;
+    if outcome.open < plan.streams {
+        bail!("only {} of {} streams were open; {} failed", outcome.open, plan.streams, outcome.failed);
+    }
+    let each = outcome.per_stream as f64 / 1024.0;
+    report.add("memory per open stream", Unit::Kibibytes, Wanted::AtMost(24.0, 48.0), vec![each]);
+    let whole = outcome.with_streams as f64 / MIB;
+    report.add("whole process with 2,000 open streams", Unit::Mebibytes, Wanted::AtMost(120.0, 240.0), vec![whole]);
+    // The ends of all these streams are written down; that is no part of what comes next.
+    pause(3.0).await;
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! The suite: starts everything, measures in interleaved rounds, writes the report, ends everything.
+
+mod children;
+mod document;
+mod measure;
+mod parties;
+mod report;
+mod start;
+
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use self::{children::Children, measure::Plan, parties::Parties, report::Report};
+use crate::{figures, mock::input_closed};
+
+/// Flags.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What to measure; everything when absent
+    #[arg(value_enum)]
+    name: Option<Name>,
+    /// Three short rounds: to see whether it works, not to compare
+    #[arg(long)]
+    quick: bool,
+    /// The program to measure
+    #[arg(long)]
+    headgate: PathBuf,
+    /// Its build profile, for the report
+    #[arg(long, default_value = "dist")]
+    profile: String,
+    /// A PostgreSQL that is up, for the cold start
+    #[arg(long, env = "HEADGATE_BENCH_DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// Where the results go
+    #[arg(long)]
+    results: PathBuf,
+    /// The document to write after a whole run that counts
+    #[arg(long)]
+    document: Option<PathBuf>,
+    /// Keep the figures of a run that started late, marked as provisional
+    #[arg(long)]
+    provisional: bool,
+    /// Stop when standard input is closed
+    #[arg(long)]
+    until_stdin_closes: bool,
+}
+
+/// What can be measured alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Name {
+    /// Added latency, processor time, a large prompt
+    Latency,
+    /// Requests a second
+    Throughput,
+    /// First event and delay of events
+    Stream,
+    /// Idle, and with 2,000 streams open
+    Memory,
+    /// Cold start to the first answer
+    Start,
+}
+
+/// Runs it. The exit code is a failure when the run does not count.
+pub async fn run(args: Args) -> Result<ExitCode> {
+    raise_file_limit();
+    let children = Children::default();
+    let result = tokio::select! {
+        result = Box::pin(measure_all(&args, &children)) => result,
+        () = stop_asked(args.until_stdin_closes) => Err(anyhow::anyhow!("stopped")),
+    };
+    children.stop_all().await;
+    result
+}
+
+async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
+    let folder = tempfile::Builder::new().prefix("headgate-bench-").tempdir()?;
+    // The embedded PostgreSQL runs as another user when this one is root, and has to get in.
+    open_folder(folder.path())?;
+    let plan = Plan::new(args.quick);
+    let wants = |name: Name| args.name.is_none_or(|only| only == name);
+    let mut report = Report::new(&args.profile, plan.rounds);
+
+    eprintln!("headgate-bench: starting the mock upstream, nginx and Headgate");
+    let parties = Parties::start(children, folder.path(), &args.headgate).await?;
+    if wants(Name::Memory) {
+        measure::memory(&parties, &plan, &mut report).await?;
+    }
+    if wants(Name::Latency) {
+        measure::latency(&parties, &plan, &mut report).await?;
+        measure::large(&parties, &plan, &mut report).await?;
+    }
+    if wants(Name::Throughput) {
+        measure::throughput(&parties, &plan, &mut report).await?;
+    }
+    if wants(Name::Stream) {
+        measure::stream(&parties, &plan, &mut report).await?;
+    }
+    children.stop(parties.headgate_pid).await;
+    if wants(Name::Start) {
+        let url = args.database_url.as_deref();
+        start::cold(children, folder.path(), &args.headgate, parties.mock, url, &plan, &mut report).await?;
+    }
+    report.finish(args.provisional, args.quick);
+    print!("{}", report.table());
+    std::fs::create_dir_all(&args.results)?;
+    let file = args.results.join(match args.name {
+        Some(name) => format!("{name:?}.json").to_lowercase(),
+        None => "all.json".to_owned(),
+    });
+    std::fs::write(&file, serde_json::to_string_pretty(&report)?)
+        .with_context(|| format!("{} cannot be written", file.display()))?;
+    println!("\nEverything in numbers: {}", file.display());
+    if report.discarded {
+        eprintln!(
+            "headgate-bench: this run does not count: in more than a quarter of the measurements over {} % of the \
+             requests started more than a millisecond late. Make the machine quieter and run it again.",
+            figures::LATE_SHARE * 100.0
+        );
+        if !args.provisional {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    if let (Some(path), None, false) = (&args.document, args.name, args.quick) {
+        document::write(path, &report)?;
+        println!("Written: {}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ctrl-C, a request to end, or, if wanted, the end of standard input.
+async fn stop_asked(until_stdin_closes: bool) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = async |kind| match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+        () = input_closed(), if until_stdin_closes => {}
+    }
+}
+
+/// Thousands of streams need two descriptors each; what is started here inherits the limit.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Without it the memory figures say how many streams failed.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
+fn open_folder(path: &std::path::Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+/// Runs this program once more and reads the line of JSON that it prints.
+async fn ask_self<T: serde::de::DeserializeOwned>(arguments: &[String]) -> Result<T> {
+    let output = tokio::process::Command::new(std::env::current_exe()?)
+        .args(arguments)
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::inherit())
+        .kill_on_drop(true)
+        .output()
+        .await?;
+    if !output.status.success() {
+        bail!("headgate-bench {} failed ({})", arguments.join(" "), output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the load generator's result cannot be read")
+}
+
+async fn pause(seconds: f64) {
+    tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
+}

@@ -1,0 +1,161 @@
+//! `cargo xtask bench`: what the gateway costs, compared with no proxy and with nginx.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::{
+    command::{ask, cargo, root, run, run_quietly, say, target, which},
+    postgres::Scratch,
+    setup::{self, Need, is_root},
+};
+
+/// What can be measured alone.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Name {
+    /// Added latency, processor time, a large prompt.
+    Latency,
+    /// Requests a second.
+    Throughput,
+    /// First event and delay of events.
+    Stream,
+    /// Idle, and with 2,000 streams open.
+    Memory,
+    /// Cold start to the first answer.
+    Start,
+}
+
+/// How the gateway is built.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Profile {
+    /// For day-to-day work: no link-time optimisation, built in a fraction of the time.
+    Release,
+    /// What is shipped.
+    Dist,
+}
+
+/// Flags.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to measure; everything when absent, which also writes docs/performance.md.
+    #[arg(value_enum)]
+    name: Option<Name>,
+    /// Three short rounds: to see whether it works, not to compare.
+    #[arg(long)]
+    quick: bool,
+    /// How the gateway is built.
+    #[arg(long, value_enum, default_value = "dist")]
+    profile: Profile,
+    /// Keep the figures of a run whose requests started late, marked as provisional.
+    #[arg(long)]
+    provisional: bool,
+}
+
+/// Installs what is missing, builds, measures. An error if the run does not count.
+pub(crate) fn bench(args: &Args) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        bail!("The benchmarks need Linux: they read /proc and compare with nginx.");
+    }
+    setup::ensure(&[Need::Compiler, Need::Postgres])?;
+    ensure_nginx()?;
+    let profile = word(&args.profile);
+    say(&format!("building with the profile {profile} (with dist it takes several minutes)"));
+    let mut build = cargo()?;
+    build.args(["build", "--package", "headgate", "--profile", &profile]);
+    if matches!(args.profile, Profile::Release) {
+        build.env("CARGO_PROFILE_RELEASE_LTO", "off");
+    }
+    run(&mut build)?;
+    let mut build = cargo()?;
+    run(build.args(["build", "--package", "headgate-bench", "--release"]).env("CARGO_PROFILE_RELEASE_LTO", "off"))?;
+
+    let target = target()?;
+    let mut suite = Command::new(target.join("release").join("headgate-bench"));
+    suite.args(["suite", "--until-stdin-closes", "--profile", &profile]);
+    suite.arg("--headgate").arg(target.join(&profile).join("headgate"));
+    suite.arg("--results").arg(target.join("bench"));
+    suite.arg("--document").arg(root()?.join("docs").join("performance.md"));
+    if args.quick {
+        suite.arg("--quick");
+    }
+    if args.provisional {
+        suite.arg("--provisional");
+    }
+    // The cold start is measured with a PostgreSQL that is up already.
+    let scratch = match args.name {
+        None | Some(Name::Start) => Some(Scratch::start()?),
+        Some(_) => None,
+    };
+    if let Some(scratch) = &scratch {
+        suite.env("HEADGATE_BENCH_DATABASE_URL", scratch.url());
+    }
+    if let Some(name) = &args.name {
+        suite.arg(word(name));
+    }
+    // Its end tells the suite to stop everything, should this process be gone before.
+    let mut suite = suite.stdin(Stdio::piped()).spawn().context("headgate-bench could not be started")?;
+    // `wait` would close it if it were still in there.
+    let input = suite.stdin.take();
+    let status = suite.wait()?;
+    drop(input);
+    if !status.success() {
+        bail!("the benchmark failed or does not count ({status})");
+    }
+    Ok(())
+}
+
+fn word(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+const POLICY: &str = "/usr/sbin/policy-rc.d";
+
+/// nginx from the system's packages; its service neither starts now nor at the next boot.
+fn ensure_nginx() -> Result<()> {
+    let is_there = || which("nginx").is_some() || Path::new("/usr/sbin/nginx").is_file();
+    if is_there() {
+        return Ok(());
+    }
+    if which("apt-get").is_none() || !is_root() {
+        bail!("nginx is missing, with which Headgate is compared. Install it with the system's package manager.");
+    }
+    say("installing nginx (its service is not started)");
+    // A policy that is there already is somebody else's, and most likely forbids the same.
+    let ours = !Path::new(POLICY).exists();
+    if ours {
+        write_policy()?;
+    }
+    let apt = || {
+        let mut command = Command::new("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(["-o", "DPkg::Lock::Timeout=300"]);
+        command
+    };
+    let installed = run_quietly(apt().args(["update", "-q"]))
+        .and_then(|()| run_quietly(apt().args(["install", "-y", "-q", "--no-install-recommends", "nginx"])));
+    if ours {
+        fs::remove_file(POLICY).with_context(|| format!("{POLICY} could not be removed; please do"))?;
+    }
+    installed?;
+    // Where there is no systemd, there is nothing to switch off.
+    let _ = ask("systemctl", &["disable", "--quiet", "nginx"]);
+    if !is_there() {
+        bail!("nginx is still missing after its installation");
+    }
+    Ok(())
+}
+
+/// Forbids maintainer scripts to start services.
+fn write_policy() -> Result<()> {
+    fs::write(POLICY, "#!/bin/sh\nexit 101\n").with_context(|| format!("{POLICY} could not be written"))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(POLICY, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
