@@ -51,6 +51,21 @@ pub(crate) fn root() -> Result<PathBuf> {
     root.map(Path::to_owned).context("xtask lies in the workspace")
 }
 
+/// Cargo, in the workspace.
+pub(crate) fn cargo() -> Result<Command> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root()?);
+    Ok(cargo)
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> Result<PathBuf> {
+    Ok(match env::var_os("CARGO_TARGET_DIR").filter(|v| !v.is_empty()) {
+        Some(folder) => root()?.join(folder),
+        None => root()?.join("target"),
+    })
+}
+
 /// Where tools that are not part of the build are kept.
 pub(crate) fn tools() -> Result<PathBuf> {
     let cache = match env::var_os("XDG_CACHE_HOME").filter(|v| !v.is_empty()) {

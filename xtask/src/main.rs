@@ -1,11 +1,15 @@
 //! Set-up and chores, the same on every machine: `cargo xtask --help`.
 
-#![expect(clippy::print_stderr, reason = "a program for a person at a terminal")]
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a person at a terminal")]
 
+mod bench;
+mod clients;
 mod command;
 mod postgres;
+mod run;
 mod setup;
 mod sqlx;
+mod test;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -20,6 +24,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Install what is missing, build the gateway and run it; headgate.yaml in the current folder is applied.
+    Run {
+        /// Optimised: slower to build, faster to run.
+        #[arg(long)]
+        release: bool,
+        /// Flags of `headgate serve`, after `--`.
+        #[arg(last = true)]
+        serve: Vec<String>,
+    },
+    /// Install what is missing and run the tests that every change must pass.
+    Test {
+        /// Full sizes, and the checks of dependencies.
+        #[arg(long)]
+        full: bool,
+    },
+    /// Measure what the gateway costs, compared with no proxy and with nginx.
+    Bench(bench::Args),
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -30,6 +51,9 @@ enum Task {
 
 fn main() -> Result<()> {
     match Arguments::parse().task {
+        Task::Run { release, serve } => run::run(release, &serve),
+        Task::Test { full } => test::run(full),
+        Task::Bench(args) => bench::bench(&args),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Need {
     Compiler,
     /// The programs of PostgreSQL 15 or newer, and as root the user that it runs as.
     Postgres,
+    /// `ip` and `unshare`, to put real clients into a network namespace of their own (Linux).
+    Network,
 }
 
 const CLUSTER_CONFIGURATION: &str = "/etc/postgresql-common/createcluster.conf";
@@ -47,6 +49,7 @@ impl Need {
                 which("cc").is_some() && (cfg!(not(target_os = "linux")) || which("pkg-config").is_some())
             }
             Self::Postgres => Binaries::find().is_some(),
+            Self::Network => cfg!(not(target_os = "linux")) || (which("ip").is_some() && which("unshare").is_some()),
         }
     }
 
@@ -54,6 +57,7 @@ impl Need {
         match self {
             Self::Compiler => "A C compiler with pkg-config",
             Self::Postgres => "PostgreSQL 15 or newer",
+            Self::Network => "ip and unshare",
         }
     }
 
@@ -61,11 +65,13 @@ impl Need {
         match self {
             Self::Compiler => &["build-essential", "pkg-config"],
             Self::Postgres => &["postgresql"],
+            Self::Network => &["iproute2", "util-linux"],
         }
     }
 
     fn by_hand(self) -> &'static str {
         match (self, std::env::consts::OS) {
+            (Self::Network, _) => "install iproute2 and util-linux with the system's package manager",
             (Self::Compiler, "macos") => "run: xcode-select --install",
             (Self::Compiler, "windows") => "install the Visual Studio Build Tools with the C++ workload",
             (Self::Compiler, _) => "install gcc (or clang), make and pkg-config with the system's package manager",

@@ -309,7 +309,7 @@ async fn attempt(
             }
         }
     };
-    answer.observer = failed.observer.as_ref();
+    answer.observer = failed.observer.as_deref();
     answer.bytes = failed.bytes;
     answer.stream = failed.events;
     let again = exchange.end_attempt(&answer, Some(&failed.failure), outcome_of(failed.failure.class));

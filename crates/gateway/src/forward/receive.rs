@@ -71,7 +71,7 @@ pub struct Failed {
     /// What went wrong.
     pub failure: Failure,
     /// What was seen.
-    pub observer: Option<Observer>,
+    pub observer: Option<Box<Observer>>,
     /// The answer itself, if it was empty but not without bytes.
     pub empty: Option<Bytes>,
     /// It was an event stream.
@@ -195,7 +195,7 @@ async fn events(
     let mut next = Some(first);
     let hold_until = clock.now() + terms.hold;
     let fail = |failure: Failure, observer: Observer, source: &Source, empty: Option<Bytes>| {
-        Err(Failed { failure, observer: Some(observer), empty, events: true, bytes: source.bytes })
+        Err(Failed { failure, observer: Some(Box::new(observer)), empty, events: true, bytes: source.bytes })
     };
     loop {
         if let Some(chunk) = next.take() {
