@@ -153,7 +153,7 @@ fn document(body: Bytes, content_type: &str, source: &Source, terms: &Terms<'_>)
             let failure = Failure::new(Class::Empty, "the upstream's answer has no content");
             return Err(Failed {
                 failure,
-                observer: Some(observer),
+                observer: Some(Box::new(observer)),
                 empty: Some(body),
                 events: false,
                 bytes: source.bytes,
@@ -162,7 +162,7 @@ fn document(body: Bytes, content_type: &str, source: &Source, terms: &Terms<'_>)
     };
     Err(Failed {
         failure: as_broken(failure),
-        observer: Some(observer),
+        observer: Some(Box::new(observer)),
         empty: None,
         events: false,
         bytes: source.bytes,
