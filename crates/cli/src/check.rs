@@ -118,6 +118,12 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_readme_is_legal() {
+        let next = check(include_str!("../../../docs/examples/headgate.yaml")).unwrap_or_else(|p| panic!("{p:?}"));
+        assert!(without_effect(&next).is_empty());
+    }
+
+    #[test]
     fn the_same_key_twice_is_a_problem() {
         let text = "version: 1\ngroups: [ { name: g } ]\nkeys: [ { name: k, group: g, secret: hg-01234567890123456789 }, { name: l, group: g, secret: hg-01234567890123456789 } ]\n";
         assert!(check(text).unwrap_err().iter().any(|p| p.message.contains("same as another")));

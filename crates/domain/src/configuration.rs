@@ -299,33 +299,33 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
         let path = |field: &str| format!("upstreams[{}].{field}", u.name);
         note(u.spec.billing != Default::default(), path("billing"));
         note(u.spec.profile.is_some(), path("profile"));
-        note(u.spec.capabilities.is_some(), path("capabilities"));
-        note(u.spec.max_context.is_some(), path("max_context"));
-        note(u.spec.limits.rpm.is_some(), path("limits.rpm"));
-        note(u.spec.limits.tpm.is_some(), path("limits.tpm"));
     }
     for g in &configuration.groups {
         let path = |field: &str| format!("groups[{}].{field}", g.name);
-        note(g.spec.strategy != Strategy::P2c, path("strategy"));
-        note(g.spec.balance != Default::default(), path("balance"));
+        note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
         note(g.spec.max_multiplier.is_some(), path("max_multiplier"));
         note(g.spec.unknown_multiplier != Default::default(), path("unknown_multiplier"));
-        note(!g.spec.require.is_empty(), path("require"));
         note(g.spec.strict, path("strict"));
         note(g.spec.on_saturation != Default::default(), path("on_saturation"));
         note(g.spec.wait.is_some(), path("wait"));
         note(g.spec.queue != Default::default(), path("queue"));
         note(g.spec.budget.is_some(), path("budget"));
-        note(!g.spec.aliases.is_empty(), path("aliases"));
-        note(
-            g.spec.members.iter().any(|m| m.min_input.is_some() || m.max_input.is_some()),
-            path("members[].min_input, max_input"),
-        );
     }
     for k in &configuration.keys {
         let path = |field: &str| format!("keys[{}].{field}", k.name);
         note(k.spec.limits != Limits::default(), path("limits"));
         note(k.spec.budget.is_some(), path("budget"));
+    }
+    let settings = &configuration.settings;
+    for (set, name) in [
+        (settings.retry_same.is_some(), "retry_same"),
+        (settings.retry_budget.is_some(), "retry_budget"),
+        (settings.probe_retention.is_some(), "probe_retention"),
+        (settings.billing_retention.is_some(), "billing_retention"),
+        (settings.fetch_proxy.is_some(), "fetch_proxy"),
+        (settings.alert_debounce.is_some(), "alert_debounce"),
+    ] {
+        note(set, format!("settings.{name}"));
     }
     note(!configuration.monitors.is_empty(), "monitors".to_owned());
     note(!configuration.alerts.is_empty(), "alerts".to_owned());
