@@ -10,7 +10,7 @@ use axum::Router;
 use hyper::service::service_fn;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
+    server::conn::auto,
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -58,13 +58,7 @@ fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Accepts connections until the gateway stops.
-pub async fn accept(
-    shared: Arc<Shared>,
-    listener: TcpListener,
-    admin: Router,
-    graceful: Arc<GracefulShutdown>,
-    room: Arc<Semaphore>,
-) {
+pub async fn accept(shared: Arc<Shared>, listener: TcpListener, admin: Router, room: Arc<Semaphore>) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -76,9 +70,9 @@ pub async fn accept(
                 let Ok(permit) = Arc::clone(&room).try_acquire_owned() else { continue };
                 let Ok(local) = stream.local_addr() else { continue };
                 let tasks = shared.tasks.clone();
-                let (shared, admin, graceful) = (Arc::clone(&shared), admin.clone(), Arc::clone(&graceful));
+                let (shared, admin) = (Arc::clone(&shared), admin.clone());
                 tasks.spawn(async move {
-                    connection(shared, admin, &graceful, stream, Peer { remote, local }).await;
+                    connection(shared, admin, stream, Peer { remote, local }).await;
                     drop(permit);
                 });
             }
@@ -96,7 +90,7 @@ pub fn room() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(CONNECTIONS))
 }
 
-async fn connection(shared: Arc<Shared>, admin: Router, graceful: &GracefulShutdown, stream: TcpStream, peer: Peer) {
+async fn connection(shared: Arc<Shared>, admin: Router, stream: TcpStream, peer: Peer) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let work = ingress::serve(Arc::clone(&shared), admin.clone(), peer, request);
@@ -118,8 +112,7 @@ async fn connection(shared: Arc<Shared>, admin: Router, graceful: &GracefulShutd
         .max_concurrent_streams(256)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
-    let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
-    if let Err(why) = connection.await {
+    if let Err(why) = builder.serve_connection(TokioIo::new(stream), service).await {
         tracing::debug!(error = %why, "a connection ended early");
     }
 }

@@ -9,7 +9,6 @@ use headgate_store::{
     state_file,
 };
 use headgate_vault::VaultError;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -82,7 +81,6 @@ pub struct Gateway;
 /// A running gateway.
 pub struct GatewayHandle {
     shared: Arc<Shared>,
-    graceful: Option<Arc<GracefulShutdown>>,
     cluster: Option<Cluster>,
     background: CancellationToken,
     shipper: tokio::task::JoinHandle<()>,
@@ -167,15 +165,14 @@ impl Gateway {
         });
         tasks::restore_health(&shared);
 
-        let mut applied = None;
-        if let Some((path, text)) = apply {
-            let options = ApplyOptions::default();
-            let done = shared.apply(&text, options, "serve --apply").await.map_err(|why| match why {
-                ControlError::Invalid(problems) => StartError::ApplyProblems { path: path.clone(), problems },
-                why => StartError::Apply { path, why },
-            })?;
-            applied = Some(done);
-        }
+        let applied = match apply {
+            Some((path, _)) if database.is_none() => {
+                tracing::warn!(file = %path.display(), "not applied: the database is away; start again when it answers");
+                None
+            }
+            Some((path, text)) => Some(apply_first(&shared, path, &text).await?),
+            None => None,
+        };
         if database.is_some() {
             first_settings(&shared).await;
             let snapshot = shared.snapshot.load_full();
@@ -186,11 +183,9 @@ impl Gateway {
         let shipper = run_database(&shared, database, target, shipper, background.clone());
         tasks::spawn(&shared, &background);
         let router = admin::router(Arc::clone(&shared));
-        let graceful = Arc::new(GracefulShutdown::new());
         let room = serve::room();
         for listener in listeners {
-            let accept =
-                serve::accept(Arc::clone(&shared), listener, router.clone(), Arc::clone(&graceful), Arc::clone(&room));
+            let accept = serve::accept(Arc::clone(&shared), listener, router.clone(), Arc::clone(&room));
             shared.tasks.spawn(accept);
         }
         write_instance(&shared);
@@ -198,17 +193,16 @@ impl Gateway {
             DatabaseChoice::Embedded(cluster) => Some(cluster),
             DatabaseChoice::Configured(_) => None,
         };
-        Ok(GatewayHandle {
-            shared,
-            graceful: Some(graceful),
-            cluster,
-            background,
-            shipper,
-            applied,
-            router,
-            _data_dir: data_dir,
-        })
+        Ok(GatewayHandle { shared, cluster, background, shipper, applied, router, _data_dir: data_dir })
     }
+}
+
+/// Applies the file of `--apply`.
+async fn apply_first(shared: &Shared, path: PathBuf, text: &str) -> Result<Applied, StartError> {
+    shared.apply(text, ApplyOptions::default(), "serve --apply").await.map_err(|why| match why {
+        ControlError::Invalid(problems) => StartError::ApplyProblems { path, problems },
+        why => StartError::Apply { path, why },
+    })
 }
 
 /// The file by which other programs find this instance.
@@ -292,24 +286,22 @@ impl GatewayHandle {
     /// record is written.
     pub async fn shutdown(mut self) {
         self.shared.stopping.cancel();
-        if let Some(graceful) = self.graceful.take() {
-            let shared = Arc::clone(&self.shared);
-            let deadline = async move {
-                tokio::time::sleep(DRAIN).await;
-                shared.deadline.cancel();
-                tokio::time::sleep(Duration::from_secs(2)).await;
-            };
-            let idle = async {
-                let mut tick = tokio::time::interval(Duration::from_millis(20));
-                while Counters::get(&self.shared.counters.in_flight) > 0 {
-                    tick.tick().await;
-                }
-            };
-            tokio::select! {
-                () = idle => {}
-                () = deadline => tracing::warn!("some requests were ended with the gateway"),
+        let shared = Arc::clone(&self.shared);
+        let deadline = async move {
+            tokio::time::sleep(DRAIN).await;
+            shared.deadline.cancel();
+            // Their last words.
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        };
+        let idle = async {
+            let mut tick = tokio::time::interval(Duration::from_millis(20));
+            while Counters::get(&self.shared.counters.in_flight) > 0 {
+                tick.tick().await;
             }
-            drop(graceful);
+        };
+        tokio::select! {
+            () = idle => {}
+            () = deadline => tracing::warn!("some requests were ended with the gateway"),
         }
         tasks::save_health(&self.shared);
         // Gone already is fine.

@@ -27,7 +27,16 @@ pub fn read(status: Option<u16>, body: &[u8]) -> UpstreamError {
         }
     }
     error.message = mask(&headgate_domain::audit::clip(&error.message, MAX_MESSAGE));
+    error.model_scoped = names_model(&error);
     error
+}
+
+/// Whether the answer says that it is the model that is limited, not the whole credential.
+fn names_model(error: &UpstreamError) -> bool {
+    let words = format!("{} {}", error.code.as_deref().unwrap_or_default(), error.message).to_ascii_lowercase();
+    ["for model", "per model", "per-model", "model_rate_limit", "this model is", "limit for this model"]
+        .iter()
+        .any(|w| words.contains(w))
 }
 
 fn text(value: Option<&Value>) -> Option<String> {
