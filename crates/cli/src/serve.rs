@@ -110,6 +110,7 @@ async fn serve(args: Args, file: File) -> Result<ExitCode> {
             "headgate: listening on {listen} shares this gateway with the network; every request needs an access key"
         );
     }
+    Gateway::check_address(listen)?;
     let database = match args.database_url.or(file.database_url) {
         Some(url) => DatabaseChoice::Configured(Target::Url(url)),
         None => {

@@ -117,15 +117,23 @@ async fn look(target: &Target, kept: Option<Kept>) -> Result<Found, DatabaseErro
     }
 }
 
+fn listen_on(address: SocketAddr) -> Result<Vec<tokio::net::TcpListener>, StartError> {
+    serve::listen(address).map_err(|why| match why.kind() {
+        std::io::ErrorKind::AddrInUse => StartError::PortTaken { address },
+        _ => StartError::Listen { address, why },
+    })
+}
+
 impl Gateway {
+    /// Whether an address can be listened on, before anything slow is begun.
+    pub fn check_address(address: SocketAddr) -> Result<(), StartError> {
+        listen_on(address).map(drop)
+    }
+
     /// Starts everything; returns when requests are accepted.
     pub async fn start(config: GatewayConfig) -> Result<GatewayHandle, StartError> {
         let GatewayConfig { listen, data_dir, database: choice, vault, admin_token, admin_remote, apply } = config;
-        // The port first: a second start must not touch the database.
-        let listeners = serve::listen(listen).map_err(|why| match why.kind() {
-            std::io::ErrorKind::AddrInUse => StartError::PortTaken { address: listen },
-            _ => StartError::Listen { address: listen, why },
-        })?;
+        let listeners = listen_on(listen)?;
         let address = listeners.first().and_then(|l| l.local_addr().ok()).unwrap_or(listen);
         let kept: Option<Kept> =
             state_file::read_json(&data_dir.join(KEPT_FILE)).map_err(|why| StartError::Kept(why.to_string()))?;
