@@ -41,6 +41,10 @@ impl Reader {
                 break at + 4;
             }
             self.more().await?;
+            // TLS is not spoken here.
+            if self.buffer.first().is_some_and(|b| !b.is_ascii_alphabetic()) {
+                return None;
+            }
         };
         let head = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
         self.buffer.drain(..end);

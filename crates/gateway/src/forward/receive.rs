@@ -101,8 +101,8 @@ pub async fn receive(
     }
     let limit = if terms.stream { terms.first_work } else { terms.whole };
     let mut body = BytesMut::new();
-    // A mapped name is somewhere in the document: then all of it is needed.
-    let hold = if terms.asked.is_some() { terms.event_limit } else { HOLD };
+    // A mapped name is somewhere in the document, and a bomb shows itself late: then all of it is held.
+    let hold = if terms.asked.is_some() || source.is_decoded() { terms.event_limit } else { HOLD };
     loop {
         let next = timed(&mut source, clock, limit, terms).await.map_err(|failure| Failed::new(failure, &source))?;
         let Some(chunk) = next else { break };

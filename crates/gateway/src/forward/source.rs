@@ -50,6 +50,11 @@ impl Source {
         Self { inner, bytes: 0 }
     }
 
+    /// Whether the answer was compressed although nobody asked.
+    pub fn is_decoded(&self) -> bool {
+        matches!(self.inner, Inner::Decoded(_))
+    }
+
     /// The next chunk; `None` at a clean end.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
         loop {
