@@ -1,11 +1,14 @@
 //! PostgreSQL for tests: one cluster per test process, a fresh database per test.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use headgate_store::{Cluster, ClusterOptions, DataDir};
 use serde_json::Value;
 use sqlx::{Connection as _, PgConnection, types::Json};
-use tokio::sync::OnceCell;
+use tokio::{sync::OnceCell, task::JoinHandle};
 use uuid::Uuid;
 
 use super::until;
@@ -60,6 +63,26 @@ impl Database {
     /// Its URL.
     pub fn url(&self) -> String {
         url(self.running, &self.name)
+    }
+
+    /// Its URL by a TCP address, where it only answers after [`Self::open_at`].
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        format!("postgres://headgate:{}@{address}/{}", self.running.password, self.name)
+    }
+
+    /// Makes it answer at a TCP address, until the handle is dropped.
+    pub async fn open_at(&self, address: SocketAddr) -> JoinHandle<()> {
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let socket = format!("{}/.s.PGSQL.5432", self.running.sockets);
+        tokio::spawn(async move {
+            while let Ok((mut caller, _)) = listener.accept().await {
+                let socket = socket.clone();
+                tokio::spawn(async move {
+                    let mut server = tokio::net::UnixStream::connect(socket).await.unwrap();
+                    let _ = tokio::io::copy_bidirectional(&mut caller, &mut server).await;
+                });
+            }
+        })
     }
 
     /// The process that owns the whole cluster.

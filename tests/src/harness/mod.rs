@@ -137,6 +137,11 @@ impl Headgate {
         self.log.lock().clone()
     }
 
+    /// Changes a variable of its environment for its next start.
+    pub fn set_env(&mut self, name: &str, value: &str) {
+        self.setup.environment.insert(name.to_owned(), value.to_owned());
+    }
+
     /// The process id.
     pub fn pid(&self) -> i32 {
         self.child.as_ref().and_then(Child::id).unwrap().try_into().unwrap()
