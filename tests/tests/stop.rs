@@ -1,0 +1,50 @@
+//! Stopping in good order with streams open.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use headgate_tests::{
+    fake::{Behaviour, Fake},
+    harness::{Headgate, KEY, PATHS, until},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_open_streams_finish_and_then_it_exits_with_success() {
+    let fake = Fake::start().await;
+    let mut headgate = Headgate::start(&format!(
+        "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
+         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
+        fake.url()
+    ))
+    .await;
+    // About two seconds each.
+    fake.always(Behaviour { pieces: 40, gap_ms: 50, ..Behaviour::default() });
+    let open = Arc::new(AtomicUsize::new(0));
+    let streams: Vec<_> = (0..100)
+        .map(|n| {
+            let (request, open) = (headgate.ask(PATHS[n % 3], "m", true), Arc::clone(&open));
+            tokio::spawn(async move {
+                let response = request.send().await.unwrap();
+                assert_eq!(response.status(), 200);
+                open.fetch_add(1, Ordering::Relaxed);
+                response.text().await.unwrap()
+            })
+        })
+        .collect();
+    until("a hundred streams to be open", || async { open.load(Ordering::Relaxed) == 100 }).await;
+    let url = headgate.url.clone();
+    assert_eq!(headgate.terminate().await, Some(0));
+    for stream in streams {
+        let text = stream.await.unwrap();
+        let whole = ["[DONE]", "response.completed", "message_stop"].iter().any(|end| text.contains(end));
+        let told = ["data: {\"error\":", "response.failed", "event: error"].iter().any(|end| text.contains(end));
+        assert!(whole || told, "{text}");
+    }
+    assert!(headgate.client.get(format!("{url}/healthz")).send().await.is_err());
+    let stored =
+        headgate.database.count("select count(*) from headgate.requests where outcome in ('success', 'partial')").await;
+    assert_eq!(stored, 100);
+    assert!(!headgate.data_dir().join("instance.json").exists());
+}
