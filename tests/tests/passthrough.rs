@@ -142,7 +142,8 @@ async fn an_upstream_gets_exactly_one_kind_of_authentication() {
     let fake = Fake::start().await;
     let auth = |fake: &Fake| {
         let seen = fake.last();
-        let of = |name: &str| seen.headers.iter().filter(|(n, _)| n == name).map(|(_, v)| v.clone()).collect::<Vec<_>>();
+        let of =
+            |name: &str| seen.headers.iter().filter(|(n, _)| n == name).map(|(_, v)| v.clone()).collect::<Vec<_>>();
         (of("authorization"), of("x-api-key"), of("x-token"))
     };
     let secret = || vec!["upstream-secret".to_owned()];
@@ -206,8 +207,7 @@ async fn compressed_and_large_bodies_are_decoded_once_and_sent_plain() {
     let body = odd_body(PATHS[0], false);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(body.as_bytes()).unwrap();
-    for (encoding, bytes) in
-        [("gzip", gzip.finish().unwrap()), ("zstd", zstd::encode_all(body.as_bytes(), 3).unwrap())]
+    for (encoding, bytes) in [("gzip", gzip.finish().unwrap()), ("zstd", zstd::encode_all(body.as_bytes(), 3).unwrap())]
     {
         let request = headgate.client.post(format!("{}{}", headgate.url, PATHS[0])).bearer_auth(KEY);
         let request = request.header("content-type", "application/json").header("content-encoding", encoding);
