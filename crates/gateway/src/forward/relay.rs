@@ -308,7 +308,11 @@ impl Body for Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         // A client that leaves after the completion event has had its answer.
-        if self.ending.is_none() && self.exchange.current.is_some() && self.observer.end() == End::Complete {
+        if self.ending.is_none()
+            && self.exchange.current.is_some()
+            && self.observer.completed()
+            && self.queue.is_empty()
+        {
             self.ending = Some(Ending { outcome: Outcome::Success, failure: None });
         } else if !self.queue.is_empty() || self.ending.is_none() {
             let gone = Failure::new(Class::ClientGone, "the client closed the connection");
