@@ -80,11 +80,18 @@ pub fn to_upstream(
     }
     attach(&mut out, endpoint.auth_for(protocol), credential);
     if endpoint.is_near
-        && let Ok(value) = HeaderValue::from_str(&format!("1.1 {pseudonym}"))
+        && let Ok(value) = HeaderValue::from_str(&via(client, pseudonym))
     {
         out.insert(header::VIA, value);
     }
     out
+}
+
+/// Our own kind's pseudonyms this request has passed, and ours: a circle of several gateways is recognised, too.
+fn via(client: &HeaderMap, pseudonym: &str) -> String {
+    let passed = client.get_all(header::VIA).iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(','));
+    let ours = passed.map(str::trim).filter(|hop| hop.starts_with("1.1 headgate-")).take(16);
+    ours.map(str::to_owned).chain([format!("1.1 {pseudonym}")]).collect::<Vec<_>>().join(", ")
 }
 
 /// Attaches the credential in the one way this upstream takes it.
