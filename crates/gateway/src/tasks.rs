@@ -31,7 +31,17 @@ const PROBE_LOOK: Duration = Duration::from_secs(1);
 
 /// Starts the tasks; they end with `stop`.
 pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
-    every(shared, stop, HEALTH_EVERY, |shared| async move { save_health(&shared) });
+    let last = Arc::new(parking_lot::Mutex::new(String::new()));
+    every(shared, stop, HEALTH_EVERY, move |shared| {
+        let last = Arc::clone(&last);
+        async move {
+            // An idle gateway leaves the disk alone.
+            let now = view_for_comparison(&shared);
+            if std::mem::replace(&mut *last.lock(), now.clone()) != now {
+                save_health(&shared);
+            }
+        }
+    });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
     let (shared_too, stop) = (Arc::clone(shared), stop.clone());
     shared.tasks.spawn(async move {
@@ -64,6 +74,24 @@ where
 struct HealthFile {
     saved_at: chrono::DateTime<chrono::Utc>,
     health: SavedHealth,
+}
+
+/// What would have to change for the file to be worth writing again.
+fn view_for_comparison(shared: &Shared) -> String {
+    let now = shared.now();
+    let routing = shared.routing.lock();
+    let snapshot = shared.snapshot.load();
+    let mut text = String::new();
+    for id in snapshot.upstreams.keys() {
+        let mut view = routing.health.view(*id, now);
+        // Remaining times run by themselves.
+        view.open_ms = view.open_ms.map(|_| 0);
+        view.in_flight = 0;
+        view.credentials.iter_mut().flat_map(|c| &mut c.cooling).for_each(|c| c.remaining_ms = 0);
+        view.models.iter_mut().for_each(|m| m.excluded_ms = m.excluded_ms.map(|_| 0));
+        text.push_str(&serde_json::to_string(&(id, view)).unwrap_or_default());
+    }
+    text
 }
 
 /// Saves health for the next start.
