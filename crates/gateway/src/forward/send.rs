@@ -125,7 +125,7 @@ pub async fn read_refusal(head: Head, clock: Clock, terms: &Terms<'_>) -> Refusa
     let header = |name: &str| head.headers.get(name).and_then(|v| v.to_str().ok());
     // Reset headers stand on every answer of some vendors: they only count where the rate is what was refused.
     let precise = |name: &str| {
-        if matches!(status, 429 | 503 | 529) || name.starts_with("retry-after") { header(name) } else { None }
+        if status == 429 || name.starts_with("retry-after") { header(name) } else { None }
     };
     let retry_after = headgate_wire::retry_after::retry_after(precise, clock.wall());
     let mut source = Source::new(&head.headers, head.body);
