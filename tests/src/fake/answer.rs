@@ -8,6 +8,8 @@ use super::Behaviour;
 pub const TEXT: &str = "HEADGATE-OK";
 /// The mark that a tool call prints.
 pub const MARK: &str = "headgate-tool-ok";
+/// What it thinks, when it is told to.
+pub const THOUGHT: &str = "let me see";
 
 /// A protocol, by the route called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +125,7 @@ pub fn document(kind: Kind, body: &Value, behaviour: &Behaviour) -> Value {
     let content = content(body, behaviour);
     match kind {
         Kind::Chat => {
-            let (message, finish) = match content {
+            let (mut message, finish) = match content {
                 Content::Nothing => (json!({"role":"assistant","content":null}), "stop"),
                 Content::Text(text) => (json!({"role":"assistant","content":text.concat(),"refusal":null}), "stop"),
                 Content::Call(c) => (
@@ -131,25 +133,35 @@ pub fn document(kind: Kind, body: &Value, behaviour: &Behaviour) -> Value {
                     "tool_calls",
                 ),
             };
+            if behaviour.reasoning {
+                message["reasoning_content"] = json!(THOUGHT);
+            }
             let output = if behaviour.empty { 0 } else { 7 };
             json!({"id":"chatcmpl-1","object":"chat.completion","created":1,"model":model,
                 "choices":[{"index":0,"message":message,"logprobs":null,"finish_reason":finish}],
                 "usage":{"prompt_tokens":11,"completion_tokens":output,"total_tokens":11+output,"prompt_tokens_details":{"cached_tokens":3}}})
         }
         Kind::Claude => {
-            let (blocks, stop) = match content {
-                Content::Nothing => (json!([]), "end_turn"),
-                Content::Text(text) => (json!([{"type":"text","text":text.concat()}]), "end_turn"),
+            let (block, stop) = match content {
+                Content::Nothing => (None, "end_turn"),
+                Content::Text(text) => (Some(json!({"type":"text","text":text.concat()})), "end_turn"),
                 Content::Call(c) => (
-                    json!([{"type":"tool_use","id":"toolu_1","name":c.name,"input":serde_json::from_str::<Value>(&c.input).unwrap_or_default()}]),
+                    Some(
+                        json!({"type":"tool_use","id":"toolu_1","name":c.name,"input":serde_json::from_str::<Value>(&c.input).unwrap_or_default()}),
+                    ),
                     "tool_use",
                 ),
             };
+            let thought = json!({"type":"thinking","thinking":THOUGHT,"signature":"c2VhbA=="});
+            let blocks: Vec<Value> = behaviour.reasoning.then_some(thought).into_iter().chain(block).collect();
             let output = if behaviour.empty { 0 } else { 7 };
             json!({"id":"msg_1","type":"message","role":"assistant","model":model,"content":blocks,"stop_reason":stop,
                 "stop_sequence":null,"usage":{"input_tokens":8,"cache_read_input_tokens":3,"cache_creation_input_tokens":0,"output_tokens":output}})
         }
-        Kind::Responses => response(&model, "completed", items(&content), behaviour),
+        Kind::Responses => {
+            let thought = behaviour.reasoning.then(thought_item);
+            response(&model, "completed", thought.into_iter().chain(items(&content)).collect(), behaviour)
+        }
     }
 }
 
@@ -163,6 +175,10 @@ fn response(model: &str, status: &str, output: Vec<Value>, behaviour: &Behaviour
     };
     json!({"id":"resp_1","object":"response","created_at":1,"status":status,"model":model,"output":output,"error":null,
         "incomplete_details":null,"instructions":null,"metadata":{},"parallel_tool_calls":true,"tool_choice":"auto","tools":[],"usage":usage})
+}
+
+fn thought_item() -> Value {
+    json!({"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":THOUGHT}],"encrypted_content":"c2VhbA=="})
 }
 
 fn items(content: &Content) -> Vec<Value> {
@@ -214,6 +230,9 @@ fn chat(model: &str, content: Content, body: &Value, behaviour: &Behaviour) -> V
             "choices":[{"index":0,"delta":delta,"logprobs":null,"finish_reason":finish}]})
     };
     let mut all = vec![chunk(json!({"role":"assistant","content":""}), Value::Null)];
+    if behaviour.reasoning {
+        all.push(chunk(json!({"reasoning_content":THOUGHT}), Value::Null));
+    }
     let mut finish = "stop";
     match content {
         Content::Nothing => {}
@@ -238,22 +257,32 @@ fn claude(model: &str, content: Content, behaviour: &Behaviour) -> Vec<Value> {
         json!({"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":model,
         "content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":8,"cache_read_input_tokens":3,"cache_creation_input_tokens":0,"output_tokens":1}}}),
     ];
+    let index = i32::from(behaviour.reasoning);
+    if behaviour.reasoning {
+        all.push(json!({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}));
+        all.push(json!({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":THOUGHT}}));
+        all.push(
+            json!({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2VhbA=="}}),
+        );
+        all.push(json!({"type":"content_block_stop","index":0}));
+    }
     let mut stop = "end_turn";
     match content {
         Content::Nothing => {}
         Content::Text(text) => {
-            all.push(json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}));
+            all.push(json!({"type":"content_block_start","index":index,"content_block":{"type":"text","text":""}}));
             all.extend(
-                text.iter()
-                    .map(|t| json!({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":t}})),
+                text.iter().map(
+                    |t| json!({"type":"content_block_delta","index":index,"delta":{"type":"text_delta","text":t}}),
+                ),
             );
-            all.push(json!({"type":"content_block_stop","index":0}));
+            all.push(json!({"type":"content_block_stop","index":index}));
         }
         Content::Call(c) => {
             stop = "tool_use";
-            all.push(json!({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":c.name,"input":{}}}));
-            all.push(json!({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":c.input}}));
-            all.push(json!({"type":"content_block_stop","index":0}));
+            all.push(json!({"type":"content_block_start","index":index,"content_block":{"type":"tool_use","id":"toolu_1","name":c.name,"input":{}}}));
+            all.push(json!({"type":"content_block_delta","index":index,"delta":{"type":"input_json_delta","partial_json":c.input}}));
+            all.push(json!({"type":"content_block_stop","index":index}));
         }
     }
     let output = if behaviour.empty { 0 } else { 7 };
@@ -267,19 +296,29 @@ fn responses(model: &str, content: Content, behaviour: &Behaviour) -> Vec<Value>
         json!({"type":"response.created","response":response(model, "in_progress", Vec::new(), behaviour)}),
         json!({"type":"response.in_progress","response":response(model, "in_progress", Vec::new(), behaviour)}),
     ];
-    let done = items(&content);
+    let index = i32::from(behaviour.reasoning);
+    if behaviour.reasoning {
+        all.push(json!({"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}));
+        all.push(json!({"type":"response.reasoning_summary_part.added","item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}}));
+        all.push(json!({"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":THOUGHT}));
+        all.push(json!({"type":"response.output_item.done","output_index":0,"item":thought_item()}));
+    }
+    let mut done = items(&content);
     if let (Some(item), Content::Text(text)) = (done.first(), &content) {
-        all.push(json!({"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}}));
-        all.push(json!({"type":"response.content_part.added","item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}}));
-        all.extend(text.iter().map(|t| json!({"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":t})));
-        all.push(json!({"type":"response.output_text.done","item_id":"msg_1","output_index":0,"content_index":0,"text":text.concat()}));
-        all.push(json!({"type":"response.content_part.done","item_id":"msg_1","output_index":0,"content_index":0,"part":item["content"][0]}));
-        all.push(json!({"type":"response.output_item.done","output_index":0,"item":item}));
+        all.push(json!({"type":"response.output_item.added","output_index":index,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}}));
+        all.push(json!({"type":"response.content_part.added","item_id":"msg_1","output_index":index,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}}));
+        all.extend(text.iter().map(|t| json!({"type":"response.output_text.delta","item_id":"msg_1","output_index":index,"content_index":0,"delta":t})));
+        all.push(json!({"type":"response.output_text.done","item_id":"msg_1","output_index":index,"content_index":0,"text":text.concat()}));
+        all.push(json!({"type":"response.content_part.done","item_id":"msg_1","output_index":index,"content_index":0,"part":item["content"][0]}));
+        all.push(json!({"type":"response.output_item.done","output_index":index,"item":item}));
     } else if let Some(item) = done.first() {
         let mut opened = item.clone();
         opened["status"] = json!("in_progress");
-        all.push(json!({"type":"response.output_item.added","output_index":0,"item":opened}));
-        all.push(json!({"type":"response.output_item.done","output_index":0,"item":item}));
+        all.push(json!({"type":"response.output_item.added","output_index":index,"item":opened}));
+        all.push(json!({"type":"response.output_item.done","output_index":index,"item":item}));
+    }
+    if behaviour.reasoning {
+        done.insert(0, thought_item());
     }
     all.push(json!({"type":"response.completed","response":response(model, "completed", done, behaviour)}));
     for (number, event) in all.iter_mut().enumerate() {

@@ -271,6 +271,10 @@ async fn events(write: &mut OwnedWriteHalf, kind: answer::Kind, body: &Value, b:
         Some(Point::BeforeCompletion) => at == completion,
         _ => false,
     };
+    if b.first_event_ms > 0 {
+        let _ = write.flush().await;
+        tokio::time::sleep(Duration::from_millis(b.first_event_ms)).await;
+    }
     for (at, event) in events.iter().enumerate() {
         if here(b.cut, at) {
             return After::Close;
@@ -304,6 +308,12 @@ async fn events(write: &mut OwnedWriteHalf, kind: answer::Kind, body: &Value, b:
         if !piece(write, &bytes, b.chunk).await {
             return After::Close;
         }
+    }
+    if b.cut == Some(Point::AfterCompletion) {
+        return After::Close;
+    }
+    if b.stall == Some(Point::AfterCompletion) {
+        std::future::pending::<()>().await;
     }
     let _ = write.write_all(b"0\r\n\r\n").await;
     After::Next

@@ -9,7 +9,11 @@ pub mod script;
 use std::{net::SocketAddr, sync::Arc};
 
 use parking_lot::Mutex;
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
 
 pub use self::script::{Behaviour, Point, Rule};
 
@@ -58,7 +62,16 @@ pub(crate) struct State {
 pub struct Fake {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
-    task: JoinHandle<()>,
+    task: Mutex<JoinHandle<()>>,
+}
+
+/// Accepts connections until it is aborted, which closes all of them.
+async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        connections.spawn(connection::serve(stream, Arc::clone(&state)));
+        while connections.try_join_next().is_some() {}
+    }
 }
 
 impl Fake {
@@ -72,13 +85,21 @@ impl Fake {
         let listener = TcpListener::bind(address).await.expect("the fake upstream's address is free");
         let address = listener.local_addr().unwrap();
         let state = Arc::new(Mutex::new(State { models: vec!["mock-model".to_owned()], ..State::default() }));
-        let shared = Arc::clone(&state);
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection::serve(stream, Arc::clone(&shared)));
-            }
-        });
+        let task = Mutex::new(tokio::spawn(accept(listener, Arc::clone(&state))));
         Self { address, state, task }
+    }
+
+    /// Closes everything: whoever calls is refused.
+    pub async fn close(&self) {
+        let task = std::mem::replace(&mut *self.task.lock(), tokio::spawn(async {}));
+        task.abort();
+        let _ = task.await;
+    }
+
+    /// Listens again after [`Self::close`].
+    pub async fn open(&self) {
+        let listener = TcpListener::bind(self.address).await.expect("the fake upstream's address is still free");
+        *self.task.lock() = tokio::spawn(accept(listener, Arc::clone(&self.state)));
     }
 
     /// Where it listens.
@@ -135,6 +156,6 @@ impl Fake {
 
 impl Drop for Fake {
     fn drop(&mut self) {
-        self.task.abort();
+        self.task.lock().abort();
     }
 }

@@ -16,6 +16,8 @@ pub enum Point {
     MidEvent(usize),
     /// After the last event but the completion event.
     BeforeCompletion,
+    /// After the completion event, before the answer's end.
+    AfterCompletion,
 }
 
 /// What an answer is like. The default is a normal one.
@@ -32,6 +34,8 @@ pub struct Behaviour {
     pub content_type: Option<String>,
     /// Waits before the status line.
     pub delay_ms: u64,
+    /// Waits between the headers and the first event.
+    pub first_event_ms: u64,
     /// Waits between events.
     pub gap_ms: u64,
     /// Pieces of text in a normal answer; 0: two.
@@ -46,6 +50,8 @@ pub struct Behaviour {
     pub error_event: Option<Point>,
     /// The answer has no content.
     pub empty: bool,
+    /// Thinks before it speaks.
+    pub reasoning: bool,
     /// The body is compressed with gzip.
     pub gzip: bool,
     /// The body is a gzip bomb.
