@@ -1,5 +1,4 @@
 //! The fake upstream as a program: `fake-upstream --port 8901`; `POST /__script` replaces its fault script.
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for tests and people who try something")]
 
 use clap::Parser;
 use headgate_tests::fake::Fake;

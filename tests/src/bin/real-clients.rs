@@ -1,12 +1,5 @@
 //! Real clients through the real program against the fake upstream: a tool-calling turn of each, with the first
 //! candidate failing. To be run in a network namespace that has only loopback, so that no client reaches its vendor.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test program"
-)]
 
 use std::{
     path::{Path, PathBuf},
