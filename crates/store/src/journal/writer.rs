@@ -14,6 +14,8 @@ use super::{
     segments::{Folder, Position},
 };
 
+/// How long the first record of a batch waits for others; a record is on disk within 5 ms of its request's end.
+const LINGER: std::time::Duration = std::time::Duration::from_millis(2);
 const SEGMENT_MAX: u64 = 8 << 20;
 /// What is written at once.
 const BATCH_MAX: usize = 1 << 20;
@@ -42,6 +44,10 @@ impl Writer {
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
         while let Ok(command) = commands.recv() {
             self.take(command);
+            // Under load this makes one write of many records, and one wake of this thread. A barrier does not wait.
+            if self.barriers.is_empty() {
+                std::thread::sleep(LINGER);
+            }
             while self.buffer.len() < BATCH_MAX
                 && let Ok(command) = commands.try_recv()
             {

@@ -50,6 +50,8 @@ struct Delta<'a> {
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(default)]
+    error: Filled,
+    #[serde(default)]
     usage: Option<WireUsage>,
     #[serde(borrow, default)]
     content: Option<Vec<Block<'a>>>,
@@ -112,7 +114,7 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
 
 pub(super) fn document(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let message: Message<'_> = serde_json::from_slice(json).ok()?;
-    let content = message.content.as_ref()?;
+    let content = message.content.as_ref().filter(|_| !message.error.0)?;
     observer.used(message.usage.as_ref());
     let seen = if content.iter().any(Block::output) { Seen::OUTPUT } else { Seen::default() };
     Some(stopped(observer, message.stop_reason.as_deref().unwrap_or("end_turn"), seen))

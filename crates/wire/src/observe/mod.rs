@@ -120,20 +120,21 @@ impl Observer {
 
     /// Takes a whole body that is not an event stream.
     pub fn document(&mut self, body: &[u8]) -> Document {
-        let Ok(value) = serde_json::from_slice::<Value>(body) else { return Document::Unreadable };
-        if let Some(error) = crate::error::inside_success(&value) {
-            self.fail(error.clone());
-            return Document::Failed(error);
-        }
         let seen = match self.protocol {
             Protocol::Chat => chat::document(self, body),
             Protocol::Responses => responses::document(self, body),
             Protocol::Claude => claude::document(self, body),
         };
-        match seen {
-            Some(seen) => self.output |= seen.output,
-            // JSON of another shape: not ours to judge.
-            None => self.output = true,
+        if let Some(seen) = seen {
+            self.output |= seen.output;
+        } else {
+            // Not an answer of the protocol: an error of any shape, JSON that is not ours to judge, or no JSON.
+            let Ok(value) = serde_json::from_slice::<Value>(body) else { return Document::Unreadable };
+            if let Some(error) = crate::error::inside_success(&value) {
+                self.fail(error.clone());
+                return Document::Failed(error);
+            }
+            self.output = true;
         }
         self.terminal = true;
         Document::Answer

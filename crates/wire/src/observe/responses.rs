@@ -47,6 +47,8 @@ struct Response<'a> {
     #[serde(borrow, default)]
     status: Option<Cow<'a, str>>,
     #[serde(default)]
+    error: Filled,
+    #[serde(default)]
     usage: Option<WireUsage>,
     #[serde(borrow, default)]
     output: Option<Vec<Item<'a>>>,
@@ -109,5 +111,8 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
 pub(super) fn document(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let response: Response<'_> = serde_json::from_slice(json).ok()?;
     response.output.as_ref()?;
+    if response.error.0 || response.status.as_deref() == Some("failed") {
+        return None;
+    }
     Some(finished(observer, &response))
 }
