@@ -471,6 +471,9 @@ pub fn is_forbidden_address(ip: IpAddr) -> bool {
 /// Checks an upstream's base URL: http(s) only, no user information, plain http only to loopback unless allowed,
 /// no link-local or metadata address.
 pub fn check_base_url(text: &str, allow_plain_http: bool) -> Result<Url, String> {
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err("a base URL has no white space and no control characters".to_owned());
+    }
     let url =
         Url::parse(text).map_err(|why| format!("'{text}' is not a URL ({why}); write it like https://host/v1"))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -570,6 +573,8 @@ mod tests {
             "https://metadata.google.internal/",
             "https://host/v1?key=1",
             "not a url",
+            "https://relay.example/\r\nx: y",
+            "https://relay.example/a\tb",
         ] {
             assert!(check_base_url(bad, false).is_err(), "{bad}");
         }
