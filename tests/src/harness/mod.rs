@@ -142,6 +142,11 @@ impl Headgate {
         self.setup.environment.insert(name.to_owned(), value.to_owned());
     }
 
+    /// Changes the configuration file it applies at its next start.
+    pub fn set_configuration(&mut self, configuration: &str) {
+        configuration.clone_into(&mut self.setup.configuration);
+    }
+
     /// The process id.
     pub fn pid(&self) -> i32 {
         self.child.as_ref().and_then(Child::id).unwrap().try_into().unwrap()
@@ -153,12 +158,13 @@ impl Headgate {
         std::fs::write(&file, &self.setup.configuration).unwrap();
         let mut command = Command::new(program());
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--vault", "memory", "--data-dir"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(self.data_dir())
             .arg("--apply")
             .arg(&file)
             .args(&self.setup.flags)
             .env("HEADGATE_DATABASE_URL", self.database.url())
+            .env("HEADGATE_VAULT", "memory")
             .envs(&self.setup.environment)
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
