@@ -38,7 +38,8 @@ fn served_by(response: &reqwest::Response) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_stays_where_it_was_while_that_is_well_and_moves_when_it_is_not() {
     let (fakes, headgate) = equals().await;
-    let session = |n: usize, path: &str| headgate.ask(path, "m", n % 2 == 0).header("x-session-key", format!("s{n}"));
+    let session =
+        |n: usize, path: &str| headgate.ask(path, "m", n.is_multiple_of(2)).header("x-session-key", format!("s{n}"));
     let mut home = HashMap::new();
     for n in 0..12 {
         let response = session(n, PATHS[n % 3]).send().await.unwrap();
@@ -112,7 +113,7 @@ keys: [ {{ name: k, group: g, secret: {KEY} }} ]
     a.forget();
     a.script([Rule::key("key-1", Behaviour::status(401)), Rule::key("key-2", Behaviour::status(429))]);
     for n in 0..6 {
-        let response = headgate.ask(PATHS[0], "m", n % 2 == 0).send().await.unwrap();
+        let response = headgate.ask(PATHS[0], "m", n.is_multiple_of(2)).send().await.unwrap();
         assert_eq!((response.status().as_u16(), header(&response, "x-headgate-upstream")), (200, Some("a")), "{n}");
         let (_, attempts) = headgate.record_of(&response).await;
         let credentials: std::collections::HashSet<_> =
