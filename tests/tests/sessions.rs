@@ -112,7 +112,7 @@ keys: [ {{ name: k, group: g, secret: {KEY} }} ]
     }
     a.forget();
     a.script([Rule::key("key-1", Behaviour::status(401)), Rule::key("key-2", Behaviour::status(429))]);
-    for n in 0..6 {
+    for n in 0..6_usize {
         let response = headgate.ask(PATHS[0], "m", n.is_multiple_of(2)).send().await.unwrap();
         assert_eq!((response.status().as_u16(), header(&response, "x-headgate-upstream")), (200, Some("a")), "{n}");
         let (_, attempts) = headgate.record_of(&response).await;
