@@ -12,6 +12,9 @@ use tokio::{
 
 use super::{Behaviour, Point, Seen, State, answer, script};
 
+/// Small on the wire, a thousand times as large when decoded; made once, since making it takes time.
+static BOMB: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| gzip(&vec![b' '; 8 << 20]));
+
 /// What comes after the answer.
 enum After {
     Next,
@@ -80,6 +83,7 @@ impl Reader {
 
 pub(super) async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) {
     let _ = stream.set_nodelay(true);
+    std::sync::LazyLock::force(&BOMB);
     let (half, mut write) = stream.into_split();
     let mut reader = Reader { half, buffer: Vec::new() };
     while let Some((seen, leave)) = reader.request().await {
@@ -152,8 +156,7 @@ async fn respond(write: &mut OwnedWriteHalf, seen: &Seen, b: &Behaviour, state: 
         bytes[at] = 0xff;
     }
     if b.gzip || b.bomb {
-        let plain = if b.bomb { vec![b' '; 64 << 20] } else { bytes };
-        bytes = gzip(&plain);
+        bytes = if b.bomb { BOMB.clone() } else { gzip(&bytes) };
         headers.push(("content-encoding".to_owned(), "gzip".to_owned()));
     }
     let content_type = b.content_type.as_deref().unwrap_or("application/json");
