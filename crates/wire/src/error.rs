@@ -111,13 +111,20 @@ pub fn mask(message: &str) -> String {
         let known = ["sk-", "hg-", "pk-", "key-", "AIza", "xai-", "gsk_", "sess-"].iter().any(|p| bare.starts_with(p));
         (known && bare.len() >= 12) || (bare.len() >= 32 && looks_random(bare))
     };
-    message
-        .split_inclusive(char::is_whitespace)
-        .map(|piece| {
-            let word = piece.trim_end();
-            if secret(word) { piece.replace(word, "[masked]") } else { piece.to_owned() }
-        })
-        .collect()
+    // Keys stand beside '=', ':' and quotes as often as beside spaces.
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !part(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(end);
+        out.push_str(if secret(word) { "[masked]" } else { word });
+        let gap = tail.find(part).unwrap_or(tail.len());
+        let (between, tail) = tail.split_at(gap);
+        out.push_str(between);
+        rest = tail;
+    }
+    out
 }
 
 /// A long run of letters and digits mixed, as keys are and words are not.
@@ -181,5 +188,8 @@ mod tests {
         );
         assert!(!masked.contains("abcdef1234567890") && !masked.contains("a1b2c3d4"), "{masked}");
         assert!(masked.contains("0193b5c2-7c1e"), "{masked}");
+        for leak in ["key=sk-abcdef1234567890", "Bearer:sk-abcdef1234567890", "'sk-abcdef1234567890'"] {
+            assert!(!mask(leak).contains("abcdef1234567890"), "{leak}");
+        }
     }
 }

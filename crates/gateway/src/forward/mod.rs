@@ -295,9 +295,9 @@ async fn attempt(
                 let refused = send::read_refusal(response, shared.clock, &terms).await;
                 answer.bytes = refused.body.len() as u64;
                 answer.model_scoped = refused.error.model_scoped;
-                let failure = headgate_routing::classify(&refused.error);
+                let failure = hide(headgate_routing::classify(&refused.error), credential);
                 let last = LastFailure {
-                    body: Some(refused.body),
+                    body: Some(hide_bytes(refused.body, credential)),
                     headers: returned,
                     upstream: endpoint.name.to_string(),
                     empty: None,
@@ -309,6 +309,7 @@ async fn attempt(
             }
         }
     };
+    let failed = Failed { failure: hide(failed.failure, credential), ..failed };
     answer.observer = failed.observer.as_deref();
     answer.bytes = failed.bytes;
     answer.stream = failed.events;
@@ -322,6 +323,31 @@ async fn attempt(
         empty: (failed.empty.is_some()).then(|| Box::new((failed, status.unwrap_or(StatusCode::OK)))),
     };
     Err(AttemptFailed { last, again })
+}
+
+/// What an upstream says of our own credential is not repeated, whatever the credential looks like.
+fn hide(failure: Failure, credential: Option<&HeaderValue>) -> Failure {
+    match credential.and_then(|c| c.to_str().ok()).filter(|c| !c.is_empty() && failure.message.contains(*c)) {
+        Some(credential) => Failure { message: failure.message.replace(credential, "[masked]").into(), ..failure },
+        None => failure,
+    }
+}
+
+/// The same in a body that is relayed otherwise byte for byte: keeping the secret comes first.
+fn hide_bytes(body: Bytes, credential: Option<&HeaderValue>) -> Bytes {
+    let Some(secret) = credential.map(HeaderValue::as_bytes).filter(|c| !c.is_empty()) else { return body };
+    let mut out = Vec::new();
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(&body, secret) {
+        out.extend_from_slice(body.get(from..at).unwrap_or_default());
+        out.extend_from_slice(b"[masked]");
+        from = at + secret.len();
+    }
+    if from == 0 {
+        return body;
+    }
+    out.extend_from_slice(body.get(from..).unwrap_or_default());
+    out.into()
 }
 
 fn note(endpoint: &Endpoint, failure: &Failure) {

@@ -110,7 +110,7 @@ pub async fn receive(
             return events(source, chunk, terms, clock, attempt).await;
         }
         body.extend_from_slice(&chunk);
-        if body.len() > hold {
+        if body.len() > hold && (body.len() > terms.event_limit || !begins_like_error(&body)) {
             if looks_like_page(&content_type, &body) {
                 return Err(Failed::new(page(), &source));
             }
@@ -120,6 +120,18 @@ pub async fn receive(
         }
     }
     document(body.freeze(), &content_type, &source, terms)
+}
+
+/// Whether a document begins with what would make it an error envelope; such a one is held until it can be judged.
+fn begins_like_error(body: &[u8]) -> bool {
+    let after = |bytes: &'_ [u8], prefix: &[u8]| bytes.trim_ascii_start().strip_prefix(prefix).map(<[u8]>::to_vec);
+    let head = body.get(..body.len().min(512)).unwrap_or_default();
+    let Some(inside) = after(head, b"{") else { return false };
+    let value = |name: &[u8]| {
+        after(&inside, name).and_then(|rest| after(&rest, b":")).map(|rest| rest.trim_ascii_start().to_vec())
+    };
+    value(b"\"error\"").is_some_and(|v| !v.starts_with(b"null"))
+        || value(b"\"type\"").is_some_and(|v| v.starts_with(b"\"error\""))
 }
 
 fn looks_like_page(content_type: &str, body: &[u8]) -> bool {

@@ -29,6 +29,9 @@ use crate::exchange::{Answer, Exchange};
 /// Up to so many bytes of a large document are kept to read its usage at the end.
 const TEE: usize = 8 << 20;
 
+/// How long the end of the body may follow the completion event.
+const AFTERGLOW: Duration = Duration::from_millis(250);
+
 /// Facts of the answer.
 pub struct Facts {
     /// What the client speaks.
@@ -233,6 +236,21 @@ impl Relay {
         }
     }
 
+    /// Nothing more is needed: the completion event was seen. What the connection does after it is no matter.
+    fn is_whole(&self) -> bool {
+        self.events && self.observer.completed() && self.observer.error().is_none()
+    }
+
+    /// The source failed, or nothing came in time: a fault, unless everything had come before.
+    fn stop(&mut self, failure: Failure) {
+        if self.is_whole() {
+            self.rest = None;
+            self.judge();
+        } else {
+            self.fail(failure);
+        }
+    }
+
     /// The timer went off: silence, the whole limit, or the client's deadline.
     fn late(&mut self) {
         let now = self.exchange.shared().now();
@@ -244,10 +262,13 @@ impl Relay {
             let seconds = self.facts.idle.as_secs_f64();
             Failure::new(Class::Stalled, format!("the upstream fell silent for {seconds} s inside its answer"))
         };
-        self.fail(failure);
+        self.stop(failure);
     }
 
     fn rearm(&mut self, chunk: &Bytes) {
+        if self.is_whole() {
+            return;
+        }
         // Comments are no sign of life.
         if self.events && chunk.starts_with(b":") && memchr::memmem::find(chunk, b"data").is_none() {
             return;
@@ -283,9 +304,15 @@ impl Body for Relay {
             match source.poll_next(cx) {
                 Poll::Ready(Some(Ok(chunk))) => {
                     this.rearm(&chunk);
+                    let before = this.is_whole();
                     this.take_chunk(chunk);
+                    if this.is_whole() && !before {
+                        // The end of the body usually comes with it; a connection left open is not waited for.
+                        let clock = this.exchange.shared().clock;
+                        this.timer.as_mut().reset(clock.instant(clock.now() + AFTERGLOW));
+                    }
                 }
-                Poll::Ready(Some(Err(failure))) => this.fail(failure),
+                Poll::Ready(Some(Err(failure))) => this.stop(failure),
                 Poll::Ready(None) => this.take_end(),
                 Poll::Pending => {
                     if this.stopped.as_mut().poll(cx).is_ready() {
