@@ -11,11 +11,12 @@ use crate::{
     group::{Budget, Group, Strategy},
     id::{GroupId, KeyId, Revision, UpstreamId},
     key::AccessKey,
+    masked::MASK,
     monitor::{Alert, Monitor},
     name::Name,
     settings::SettingsPatch,
     span::Span,
-    upstream::{self, Limits, MASK, Upstream},
+    upstream::{self, Limits, Upstream},
 };
 
 /// Every object of one revision. It holds no secret: those are in the vault, under the ids that stand here.

@@ -5,11 +5,13 @@
 
 pub mod audit;
 pub mod configuration;
+pub mod diff;
 pub mod failure;
 pub mod file;
 pub mod group;
 pub mod id;
 pub mod key;
+pub mod masked;
 pub mod monitor;
 pub mod name;
 pub mod pattern;

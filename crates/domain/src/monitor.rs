@@ -5,8 +5,9 @@ use utoipa::ToSchema;
 
 use crate::{
     id::{AlertId, MonitorId, Revision, UpstreamId},
+    masked::Masked,
     span::Span,
-    upstream::{Masked, is_true, yes},
+    upstream::{is_true, yes},
 };
 
 /// An active probe of one upstream and model. `R` is how the upstream is named.

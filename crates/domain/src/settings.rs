@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
-use crate::{secret::Secret, span::Span, upstream::MaskedUrl};
+use crate::{masked::MaskedUrl, secret::Secret, span::Span};
 
 /// A size in bytes, written `64MiB`, `512KiB` or as a number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ToSchema)]

@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 
 use headgate_domain::{
-    Configuration, Revision, Secret, file,
+    Configuration, Revision, Secret,
+    diff::Action,
+    file,
     key::KeyHash,
-    plan::{self, Action, Inputs, Options, Plan},
+    plan::{self, Inputs, Options, Plan},
 };
 
 /// A vault and an id sequence, so that plans can be carried out one after the other.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State};
 use headgate_domain::{
     Configuration, Revision,
-    plan::{Change, diff},
+    diff::{Change, diff},
 };
 use headgate_store::revisions::RevisionRecord;
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use headgate_domain::{
     Configuration, Name, Revision, Secret,
     configuration::without_effect,
+    diff::{Action, Change},
     file::{self, ConfigFile, Problem},
-    plan::{self, Change, Inputs, Options, Plan},
+    plan::{self, Inputs, Options, Plan},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -175,9 +176,9 @@ pub(super) fn summary(changes: &[Change]) -> String {
         .take(4)
         .map(|c| {
             let action = match c.action {
-                plan::Action::Create => "added",
-                plan::Action::Update => "changed",
-                plan::Action::Delete => "removed",
+                Action::Create => "added",
+                Action::Update => "changed",
+                Action::Delete => "removed",
             };
             let kind = c.section.trim_end_matches('s');
             if c.section == "settings" { format!("{action} settings") } else { format!("{action} {kind} {}", c.name) }

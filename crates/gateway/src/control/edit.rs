@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use headgate_domain::{
     Configuration, Revision,
     configuration::validate,
+    diff::{Change, diff},
     file::{self, ConfigFile, Problem},
-    plan::{Change, diff},
 };
 use serde_json::{Map, Value};
 

@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use headgate_domain::{
-    Configuration, Revision, Secret,
-    settings::FETCH_PROXY_ACCOUNT,
-    upstream::{CredentialSource, MaskedUrl},
+    Configuration, Revision, Secret, masked::MaskedUrl, settings::FETCH_PROXY_ACCOUNT, upstream::CredentialSource,
 };
 use headgate_vault::{Vault, VaultError};
 

@@ -124,12 +124,11 @@ pub async fn receive(
 
 /// Whether a document begins with what would make it an error envelope; such a one is held until it can be judged.
 fn begins_like_error(body: &[u8]) -> bool {
-    let after = |bytes: &'_ [u8], prefix: &[u8]| bytes.trim_ascii_start().strip_prefix(prefix).map(<[u8]>::to_vec);
-    let head = body.get(..body.len().min(512)).unwrap_or_default();
-    let Some(inside) = after(head, b"{") else { return false };
-    let value = |name: &[u8]| {
-        after(&inside, name).and_then(|rest| after(&rest, b":")).map(|rest| rest.trim_ascii_start().to_vec())
-    };
+    fn after<'b>(bytes: &'b [u8], prefix: &[u8]) -> Option<&'b [u8]> {
+        bytes.trim_ascii_start().strip_prefix(prefix)
+    }
+    let Some(inside) = after(body, b"{") else { return false };
+    let value = |name: &[u8]| after(inside, name).and_then(|rest| after(rest, b":")).map(<[u8]>::trim_ascii_start);
     value(b"\"error\"").is_some_and(|v| !v.starts_with(b"null"))
         || value(b"\"type\"").is_some_and(|v| v.starts_with(b"\"error\""))
 }

@@ -6,11 +6,11 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use headgate_domain::{Class, Failure, Outcome, Protocol, UpstreamKind};
 use headgate_routing::{Need, Reason, Tried};
-use headgate_wire::{envelope::Refusal, request, splice};
+use headgate_wire::{envelope::Refusal, splice};
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 
-use super::{Peer, auth, body, record, refuse};
+use super::{Admitted, Peer, admit, record, refuse};
 use crate::{
     exchange::Exchange,
     forward::{headers, source::Source},
@@ -36,30 +36,12 @@ pub async fn serve(
     let (parts, incoming) = request.into_parts();
     let mut exchange = Exchange::begin(&shared, record(&shared, peer, protocol, ROUTE, &parts.headers), started);
     exchange.silent = true;
-    let key = match auth::authenticate(&shared, &snapshot, &parts.headers, peer).await {
-        Ok(key) => key,
-        Err(message) => return refuse::own(&shared, protocol, exchange, Refusal::InvalidKey, message, None),
-    };
-    exchange.record.key_id = Some(key.id);
-    exchange.record.key_name = Some(key.name.to_string());
-    exchange.record.group_id = Some(key.group.id);
-    exchange.record.group_name = Some(key.group.name.to_string());
-    let limit = usize::try_from(snapshot.settings.body_limit.0).unwrap_or(usize::MAX);
-    let body = match body::read(&parts.headers, incoming, limit).await {
-        Ok(body) => body,
-        Err((refusal, message)) => return refuse::own(&shared, protocol, exchange, refusal, &message, None),
-    };
-    exchange.record.request_bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
-    let asked = match request::read(protocol, &body) {
-        Ok(asked) => asked,
-        Err(why) => return refuse::own(&shared, protocol, exchange, Refusal::BadRequest, &why.0, None),
-    };
-    exchange.record.model = Some(asked.model.clone());
+    let Admitted { mut exchange, key, body, asked } =
+        match admit(&shared, &snapshot, protocol, &parts.headers, incoming, peer, exchange).await {
+            Ok(admitted) => admitted,
+            Err(refused) => return *refused,
+        };
     let model = headgate_domain::pattern::strip_context_mark(&asked.model);
-    if !key.spec.allows_model(model) {
-        let message = format!("this key may not use the model '{model}'");
-        return refuse::own(&shared, protocol, exchange, Refusal::ModelNotFound, &message, None);
-    }
     let query = parts.uri.query();
     for (endpoint, sent_model) in candidates(&shared, &key, model) {
         let body = if sent_model == asked.model {

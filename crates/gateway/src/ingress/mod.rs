@@ -12,8 +12,12 @@ mod wishes;
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::body::Body;
+use bytes::Bytes;
 use headgate_domain::{Outcome, Protocol, RequestRecord, audit::UsageColumns};
-use headgate_wire::{envelope::Refusal, request};
+use headgate_wire::{
+    envelope::Refusal,
+    request::{self, Asked},
+};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use uuid::Uuid;
@@ -24,6 +28,7 @@ use crate::{
     exchange::Exchange,
     forward::{self, Inbound},
     shared::Shared,
+    snapshot::{Key, Snapshot},
 };
 
 /// Both ends of a connection.
@@ -124,10 +129,59 @@ fn record(shared: &Shared, peer: Peer, protocol: Protocol, endpoint: &str, heade
     }
 }
 
+/// A request that may be served: who asks, and for what.
+struct Admitted {
+    exchange: Exchange,
+    key: Arc<Key>,
+    body: Bytes,
+    asked: Asked,
+}
+
+/// Checks the key, reads the body and what it asks for, and notes both in the record. A refusal is ready to be sent.
+async fn admit(
+    shared: &Shared,
+    snapshot: &Snapshot,
+    protocol: Protocol,
+    headers: &HeaderMap,
+    incoming: Incoming,
+    peer: Peer,
+    mut exchange: Exchange,
+) -> Result<Admitted, Box<Response<Body>>> {
+    let refuse = |exchange, refusal, message: &str| {
+        Err(Box::new(refuse::own(shared, protocol, exchange, refusal, message, None)))
+    };
+    let key = match auth::authenticate(shared, snapshot, headers, peer).await {
+        Ok(key) => key,
+        Err(message) => return refuse(exchange, Refusal::InvalidKey, message),
+    };
+    exchange.record.key_id = Some(key.id);
+    exchange.record.key_name = Some(key.name.to_string());
+    exchange.record.group_id = Some(key.group.id);
+    exchange.record.group_name = Some(key.group.name.to_string());
+    let limit = usize::try_from(snapshot.settings.body_limit.0).unwrap_or(usize::MAX);
+    let body = match body::read(headers, incoming, limit).await {
+        Ok(body) => body,
+        Err((refusal, message)) => return refuse(exchange, refusal, &message),
+    };
+    exchange.record.request_bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
+    let asked = match request::read(protocol, &body) {
+        Ok(asked) => asked,
+        Err(why) => return refuse(exchange, Refusal::BadRequest, &why.0),
+    };
+    exchange.record.model = Some(asked.model.clone());
+    exchange.record.stream = asked.stream;
+    exchange.record.estimated_input = i64::try_from(asked.estimated_input).ok();
+    let model = headgate_domain::pattern::strip_context_mark(&asked.model);
+    if !key.spec.allows_model(model) {
+        return refuse(exchange, Refusal::ModelNotFound, &format!("this key may not use the model '{model}'"));
+    }
+    Ok(Admitted { exchange, key, body, asked })
+}
+
 /// A request for an answer of a model.
 async fn generate(
     shared: Arc<Shared>,
-    snapshot: Arc<crate::snapshot::Snapshot>,
+    snapshot: Arc<Snapshot>,
     protocol: Protocol,
     peer: Peer,
     request: Request<Incoming>,
@@ -135,41 +189,20 @@ async fn generate(
     let started = shared.now();
     let (parts, incoming) = request.into_parts();
     let route = protocol.route();
-    let mut exchange = Exchange::begin(&shared, record(&shared, peer, protocol, route, &parts.headers), started);
+    let exchange = Exchange::begin(&shared, record(&shared, peer, protocol, route, &parts.headers), started);
     if shared.stopping.is_cancelled() {
         return refuse::own(&shared, protocol, exchange, Refusal::Stopping, "Headgate is stopping", None);
     }
-    let key = match auth::authenticate(&shared, &snapshot, &parts.headers, peer).await {
-        Ok(key) => key,
-        Err(message) => return refuse::own(&shared, protocol, exchange, Refusal::InvalidKey, message, None),
-    };
-    exchange.record.key_id = Some(key.id);
-    exchange.record.key_name = Some(key.name.to_string());
-    exchange.record.group_id = Some(key.group.id);
-    exchange.record.group_name = Some(key.group.name.to_string());
+    let Admitted { mut exchange, key, body, asked } =
+        match admit(&shared, &snapshot, protocol, &parts.headers, incoming, peer, exchange).await {
+            Ok(admitted) => admitted,
+            Err(refused) => return *refused,
+        };
     let wishes = match wishes::read(&parts.headers, started) {
         Ok(wishes) => wishes,
         Err(message) => return refuse::own(&shared, protocol, exchange, Refusal::BadRequest, &message, None),
     };
     exchange.record.region.clone_from(&wishes.region);
-    let limit = usize::try_from(snapshot.settings.body_limit.0).unwrap_or(usize::MAX);
-    let body = match body::read(&parts.headers, incoming, limit).await {
-        Ok(body) => body,
-        Err((refusal, message)) => return refuse::own(&shared, protocol, exchange, refusal, &message, None),
-    };
-    exchange.record.request_bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
-    let asked = match request::read(protocol, &body) {
-        Ok(asked) => asked,
-        Err(why) => return refuse::own(&shared, protocol, exchange, Refusal::BadRequest, &why.0, None),
-    };
-    exchange.record.model = Some(asked.model.clone());
-    exchange.record.stream = asked.stream;
-    exchange.record.estimated_input = i64::try_from(asked.estimated_input).ok();
-    let model = headgate_domain::pattern::strip_context_mark(&asked.model);
-    if !key.spec.allows_model(model) {
-        let message = format!("this key may not use the model '{model}'");
-        return refuse::own(&shared, protocol, exchange, Refusal::ModelNotFound, &message, None);
-    }
     let session = detect::session(&parts.headers, asked.session.as_deref());
     if let Some(session) = &session {
         let (number, text) = auth::session_hash(&shared.pepper, key.id, session);
