@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use headgate_tests::{
-    fake::{Behaviour, Fake},
-    harness::{Headgate, KEY, PATHS, until},
+    fake::{Behaviour, Fake, Point},
+    harness::{Headgate, KEY, PATHS, signal, until},
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,4 +47,22 @@ async fn a_hundred_open_streams_finish_and_then_it_exits_with_success() {
         headgate.database.count("select count(*) from headgate.requests where outcome in ('success', 'partial')").await;
     assert_eq!(stored, 100);
     assert!(!headgate.data_dir().join("instance.json").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_signal_right_after_the_first_ends_it_at_once() {
+    let fake = Fake::start().await;
+    let mut headgate = Headgate::start(&format!(
+        "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
+         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
+        fake.url()
+    ))
+    .await;
+    fake.always(Behaviour { stall: Some(Point::BeforeHeaders), ..Behaviour::default() });
+    let waiting = tokio::spawn(headgate.ask(PATHS[0], "m", false).send());
+    fake.asked(1).await;
+    let pid = headgate.pid();
+    signal(pid, libc::SIGINT);
+    assert_eq!(headgate.terminate().await, Some(130));
+    assert!(waiting.await.unwrap().is_err());
 }

@@ -133,11 +133,12 @@ async fn serve(args: Args, file: File) -> Result<ExitCode> {
         report(applied, &data_path)?;
     }
     println!("headgate ready on http://{}", handle.address());
-    wait_for_signal().await?;
+    let mut signals = Signals::listen()?;
+    signals.next().await?;
     eprintln!("headgate: stopping; open requests may finish (a second signal ends at once)");
     tokio::select! {
         () = Box::pin(handle.shutdown()) => {}
-        again = wait_for_signal() => {
+        again = signals.next() => {
             again?;
             std::process::exit(130);
         }
@@ -167,19 +168,37 @@ fn report(applied: &Applied, data_dir: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-/// SIGINT or SIGTERM (Ctrl-C elsewhere).
-async fn wait_for_signal() -> Result<()> {
+/// SIGINT and SIGTERM (Ctrl-C elsewhere), heard from the first call on: none is lost between two waits.
+struct Signals {
     #[cfg(unix)]
-    {
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn listen() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
+
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await?;
-    Ok(())
+    fn listen() -> Result<Self> {
+        Ok(Self {})
+    }
+
+    #[cfg(unix)]
+    async fn next(&mut self) -> Result<()> {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> Result<()> {
+        Ok(tokio::signal::ctrl_c().await?)
+    }
 }

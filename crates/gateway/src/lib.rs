@@ -10,6 +10,7 @@
 mod admin;
 mod clock;
 mod config;
+mod connection;
 mod control;
 mod events;
 mod exchange;

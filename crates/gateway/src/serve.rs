@@ -18,16 +18,15 @@ use tokio::{
 };
 
 use crate::{
+    connection::{Served, Watch, Watched},
     ingress::{self, Peer},
     shared::Shared,
 };
 
-/// How long a client may take for the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
-/// Largest head of a request.
-const HEAD_BYTES: usize = 64 * 1024;
-/// Most headers of a request.
-const HEADERS: usize = 100;
+/// Largest head that is read at all; from 64 KiB on it is refused with a reason, above this without one.
+const HEAD_BYTES: usize = 256 * 1024;
+/// Most headers that are read at all, likewise.
+const HEADERS: usize = 256;
 /// Connections at the same time.
 const CONNECTIONS: usize = 16_384;
 
@@ -92,19 +91,15 @@ pub fn room() -> Arc<Semaphore> {
 
 async fn connection(shared: Arc<Shared>, admin: Router, stream: TcpStream, peer: Peer) {
     let _ = stream.set_nodelay(true);
+    let watch = Arc::new(Watch::default());
+    let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch)));
     let service = service_fn(move |request| {
-        let work = ingress::serve(Arc::clone(&shared), admin.clone(), peer, request);
-        async move { Ok::<_, std::convert::Infallible>(work.await) }
+        let (serving, ambiguous) = watch.begin();
+        let work = ingress::serve(Arc::clone(&shared), admin.clone(), peer, request, ambiguous);
+        async move { Ok::<_, std::convert::Infallible>(work.await.map(|body| Served::new(body, serving))) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEADERS)
-        .half_close(false)
-        .pipeline_flush(false);
+    builder.http1().max_buf_size(HEAD_BYTES).max_headers(HEADERS).half_close(false).pipeline_flush(false);
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -112,7 +107,7 @@ async fn connection(shared: Arc<Shared>, admin: Router, stream: TcpStream, peer:
         .max_concurrent_streams(256)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
-    if let Err(why) = builder.serve_connection(TokioIo::new(stream), service).await {
+    if let Err(why) = builder.serve_connection(io, service).await {
         tracing::debug!(error = %why, "a connection ended early");
     }
 }

@@ -46,9 +46,29 @@ pub fn program() -> PathBuf {
     found.expect("the program is built: run 'cargo build -p headgate' first, or set HEADGATE_BIN")
 }
 
+const FOLDERS: &str = "headgate-test-";
+
+/// Removes what earlier test processes left: a cluster lives as long as its process, so its folder outlives both.
+fn sweep() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        for entry in std::fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
+            let name = entry.file_name();
+            let Some(rest) = name.to_str().and_then(|n| n.strip_prefix(FOLDERS)) else { continue };
+            let pid = rest.split('-').next().and_then(|p| p.parse::<i32>().ok());
+            if pid.is_some_and(|pid| !is_alive(pid)) {
+                // Another test process may sweep at the same time.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+    });
+}
+
 /// A folder that the database's user may enter.
 pub fn folder() -> TempDir {
-    let folder = tempfile::Builder::new().prefix("headgate-test-").tempdir().unwrap();
+    sweep();
+    let prefix = format!("{FOLDERS}{}-", std::process::id());
+    let folder = tempfile::Builder::new().prefix(&prefix).tempdir().unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -281,6 +301,11 @@ pub fn question(path: &str, model: &str, stream: bool) -> Value {
         body["stream"] = true.into();
     }
     body
+}
+
+#[expect(unsafe_code, reason = "kill has no preconditions; signal 0 only asks")]
+fn is_alive(pid: i32) -> bool {
+    unsafe { libc::kill(pid, 0) == 0 }
 }
 
 /// Sends a signal.

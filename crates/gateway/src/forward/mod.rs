@@ -127,7 +127,14 @@ pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Excha
             tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
             return refuse::internal(inbound.protocol, exchange);
         };
-        match attempt(shared, &inbound, &mut exchange, choice, &endpoint).await {
+        let answered = tokio::select! {
+            answered = attempt(shared, &inbound, &mut exchange, choice, &endpoint) => answered,
+            () = shared.deadline.cancelled() => {
+                exchange.record.reasons = reasons.into();
+                return stopping(shared, &inbound, exchange);
+            }
+        };
+        match answered {
             Ok(answered) => {
                 exchange.record.reasons = reasons.into();
                 return commit(&inbound, exchange, &endpoint, answered);
@@ -385,6 +392,13 @@ fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: 
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
+}
+
+/// The gateway ends before the upstream answered.
+fn stopping(shared: &Arc<Shared>, inbound: &Inbound, mut exchange: Exchange) -> Response<Body> {
+    let failure = Failure::new(Class::Gateway, "Headgate is stopping");
+    exchange.end_attempt(&Answer::default(), Some(&failure), outcome_of(failure.class));
+    refuse::own(shared, inbound.protocol, exchange, headgate_wire::envelope::Refusal::Stopping, &failure.message, None)
 }
 
 /// Nobody is left to choose: the last failure, or, without an attempt, the refusal.

@@ -6,11 +6,17 @@ use http::{HeaderMap, Method, Request, header};
 
 use super::Peer;
 
+/// Largest head of a request, in bytes.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Most headers of a request.
+const HEADERS: usize = 100;
+
 type Refused = (Refusal, String);
 
 /// Checks a request's head.
 pub fn check<B>(request: &Request<B>, peer: Peer, settings: &Settings, pseudonym: &str) -> Result<(), Refused> {
     let headers = request.headers();
+    size(request)?;
     host(request, peer, settings)?;
     origin(headers, peer, settings)?;
     let looped = headers.get_all(header::VIA).iter().filter_map(|v| v.to_str().ok()).any(|via| via.contains(pseudonym));
@@ -30,6 +36,17 @@ pub fn check<B>(request: &Request<B>, peer: Peer, settings: &Settings, pseudonym
             Refusal::WrongContentType,
             "the body has to be JSON: send 'content-type: application/json'".to_owned(),
         ));
+    }
+    Ok(())
+}
+
+fn size<B>(request: &Request<B>) -> Result<(), Refused> {
+    let headers = request.headers();
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    let target = request.uri().path_and_query().map_or(0, |p| p.as_str().len());
+    if headers.len() > HEADERS || bytes + target > HEAD_BYTES {
+        let message = format!("the request's head is too large: at most {HEADERS} headers and {HEAD_BYTES} bytes");
+        return Err((Refusal::HeadersTooLarge, message));
     }
     Ok(())
 }

@@ -40,11 +40,23 @@ pub struct Peer {
     pub local: SocketAddr,
 }
 
-/// Serves one HTTP request of a connection.
-pub async fn serve(shared: Arc<Shared>, admin: axum::Router, peer: Peer, request: Request<Incoming>) -> Response<Body> {
+/// Serves one HTTP request of a connection; one whose end or host is in doubt is refused.
+pub async fn serve(
+    shared: Arc<Shared>,
+    admin: axum::Router,
+    peer: Peer,
+    request: Request<Incoming>,
+    ambiguous: bool,
+) -> Response<Body> {
     let route = detect::route(request.uri().path());
     let protocol = detect::error_protocol(route, request.headers());
     let snapshot = shared.snapshot.load_full();
+    if ambiguous {
+        let message = "the head says twice how long the body is, or for which host it is meant";
+        let mut response = refuse::bare(protocol, Refusal::BadRequest, message);
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        return response;
+    }
     if let Err((refusal, message)) = guard::check(&request, peer, &snapshot.settings, &shared.pseudonym) {
         return refuse::bare(protocol, refusal, &message);
     }
