@@ -45,10 +45,10 @@ pub(crate) fn which(program: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())
 }
 
-/// The root of the workspace.
+/// The root of the workspace: that of this run, for two checkouts may share a target folder and so this binary.
 pub(crate) fn root() -> Result<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    root.map(Path::to_owned).context("xtask lies in the workspace")
+    let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&package).parent().map(Path::to_owned).context("xtask lies in the workspace")
 }
 
 /// Cargo, in the workspace.

@@ -4,9 +4,11 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use headgate_gateway::{Applied, DatabaseChoice, Gateway, GatewayConfig};
+use headgate_gateway::{Applied, DatabaseChoice, Gateway, GatewayConfig, LogLayer};
 use headgate_store::{Cluster, ClusterOptions, DataDir, Target, state_file};
 use headgate_vault::{Kind, SealKey, Vault};
+
+use tracing_subscriber::{Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 use crate::bootstrap::{File, default_data_dir};
 
@@ -48,11 +50,13 @@ enum LogFormat {
 fn start_log(format: LogFormat) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("HEADGATE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match format {
-        LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
-        LogFormat::Json => log.json().init(),
-    }
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let log = match format {
+        LogFormat::Text => log.with_ansi(terminal).boxed(),
+        LogFormat::Json => log.json().boxed(),
+    };
+    tracing_subscriber::registry().with(filter).with(log).with(LogLayer).init();
 }
 
 /// Runs the gateway until a signal ends it.

@@ -74,6 +74,20 @@ pub struct KeySpec<R> {
 }
 
 impl<R> KeySpec<R> {
+    /// A key to a group, without any limit.
+    pub fn of(group: R) -> Self {
+        Self {
+            group,
+            enabled: true,
+            expires_at: None,
+            models: None,
+            regions: None,
+            labels: None,
+            limits: Limits::default(),
+            budget: None,
+        }
+    }
+
     /// Whether the key may ask for this model.
     pub fn allows_model(&self, model: &str) -> bool {
         self.models.as_ref().is_none_or(|list| list.iter().any(|p| pattern::matches(p, model)))

@@ -36,6 +36,11 @@ impl Name {
         Ok(Self(text))
     }
 
+    /// The name of what the gateway itself does.
+    pub fn ours() -> Self {
+        Self("Headgate".to_owned())
+    }
+
     /// The form in which names are compared: two names with the same fold are the same object.
     pub fn fold(&self) -> String {
         self.0.to_lowercase()

@@ -7,18 +7,20 @@ use std::sync::{
 
 use arc_swap::ArcSwap;
 use headgate_domain::{GroupId, Secret, UpstreamId};
-use headgate_routing::{Affinity, Completion, Effect, Health, Lease, Policy, Time};
+use headgate_routing::{Affinity, Completion, Effect, Health, Lease, Policy, Time, Transition};
 use headgate_store::JournalHandle;
 use parking_lot::Mutex;
 use rand::{SeedableRng as _, rngs::StdRng};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    admin::Sessions,
     clock::Clock,
     config::Bootstrap,
     control::Control,
     events::{Event, Events},
     forward::clients::Clients,
+    incidents::{Incident, IncidentKind, Incidents},
     ingress::{auth::InvalidKeys, models::ModelLists},
     snapshot::Snapshot,
 };
@@ -51,6 +53,8 @@ pub struct Shared {
     pub bootstrap: Bootstrap,
     /// Our name in `via`, by which a loop is recognised.
     pub pseudonym: String,
+    /// The newest turns of health.
+    pub incidents: Incidents,
     /// Live events.
     pub events: Events,
     /// Model lists of upstreams.
@@ -69,6 +73,8 @@ pub struct Shared {
     pub control: Control,
     /// What opens the admin API outside the process.
     pub admin_token: Secret,
+    /// Browsers that have shown it.
+    pub sessions: Sessions,
 }
 
 /// Counters for the status page.
@@ -130,6 +136,15 @@ impl Shared {
         };
         if let Some(transition) = effect.transition {
             self.events.send(Event::health(upstream, transition, now));
+            let (kind, class) = match transition {
+                Transition::Opened { .. } => (IncidentKind::Opened, Some(done.class)),
+                Transition::Closed => (IncidentKind::Closed, None),
+            };
+            self.incidents.add(Incident { at: self.clock.wall(), upstream, kind, class });
+        }
+        if effect.needs_attention {
+            let (kind, class) = (IncidentKind::CredentialRejected, Some(done.class));
+            self.incidents.add(Incident { at: self.clock.wall(), upstream, kind, class });
         }
         effect
     }

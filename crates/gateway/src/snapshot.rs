@@ -229,6 +229,48 @@ fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Cli
     }
 }
 
+/// An upstream that is not saved.
+pub struct Trial<'a> {
+    /// Base URL, checked.
+    pub base_url: &'a str,
+    /// What it is taken to speak.
+    pub kind: UpstreamKind,
+    /// How the credential is sent.
+    pub auth: Option<Auth>,
+    /// The credential.
+    pub credential: Option<HeaderValue>,
+    /// Proxy, checked.
+    pub proxy: Option<String>,
+}
+
+impl Trial<'_> {
+    /// Makes it ready to be called.
+    pub fn endpoint(self, clients: &Clients) -> Endpoint {
+        let base = self.base_url.trim_end_matches('/').to_owned();
+        let limit = Duration::from_secs(10);
+        let id = UpstreamId(0);
+        let credential = self.credential.map(|mut value| {
+            value.set_sensitive(true);
+            (CredentialId(0), value)
+        });
+        Endpoint {
+            id,
+            name: Name::ours(),
+            kind: self.kind,
+            versioned: is_versioned(&base),
+            is_near: is_near(&base),
+            auth: self.auth,
+            credentials: credential.into_iter().collect(),
+            headers: HeaderMap::new(),
+            session_header: None,
+            proxy: None,
+            limits: TimeLimits { connect: limit, first_response: limit * 2, idle: limit * 2, non_stream: limit * 2 },
+            client: clients.get(id, self.proxy, limit),
+            base,
+        }
+    }
+}
+
 fn group(
     g: &headgate_domain::Group,
     configuration: &Configuration,

@@ -161,6 +161,7 @@ impl Gateway {
             pepper,
             bootstrap,
             pseudonym: format!("headgate-{}", uuid::Uuid::now_v7().simple()),
+            incidents: Default::default(),
             events: Default::default(),
             model_lists: Default::default(),
             invalid_keys: Default::default(),
@@ -170,6 +171,7 @@ impl Gateway {
             tasks: TaskTracker::new(),
             control,
             admin_token,
+            sessions: Default::default(),
         });
         tasks::restore_health(&shared);
 

@@ -2,21 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headgate_domain::{Class, Protocol, UpstreamKind};
+use headgate_domain::Class;
 use headgate_routing::{Completion, ProbeClaim, SavedHealth, classify};
 use headgate_store::{Database, Target, state_file};
 use headgate_wire::observe::{End, Observer};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     forward::{
-        headers,
         receive::{self, Terms},
         send,
         source::Source,
     },
+    question::{Question, own_headers, own_protocol},
     shared::Shared,
     snapshot::{Endpoint, Snapshot},
 };
@@ -202,30 +201,10 @@ async fn probe_loop(shared: Arc<Shared>) {
     }
 }
 
-/// The body of a small question in a protocol.
-pub fn question(protocol: Protocol, model: &str, message: &str, max_tokens: u32) -> serde_json::Value {
-    match protocol {
-        Protocol::Chat | Protocol::Claude => {
-            json!({"model":model,"max_tokens":max_tokens,"messages":[{"role":"user","content":message}]})
-        }
-        Protocol::Responses => {
-            json!({"model":model,"max_output_tokens":max_tokens.max(16),"input":message,"store":false})
-        }
-    }
-}
-
-/// The protocol in which an upstream is asked a question of our own.
-pub fn own_protocol(kind: UpstreamKind) -> Protocol {
-    match kind {
-        UpstreamKind::Claude => Protocol::Claude,
-        UpstreamKind::OpenaiResponse | UpstreamKind::Codex => Protocol::Responses,
-        UpstreamKind::Openai | UpstreamKind::Passthrough => Protocol::Chat,
-    }
-}
-
 async fn run_probe(shared: &Shared, snapshot: &Snapshot, endpoint: &Endpoint, claim: &ProbeClaim) -> Completion {
     let protocol = own_protocol(endpoint.kind);
-    let body = question(protocol, &claim.model, "hi", 16).to_string();
+    let question = Question { protocol, model: &claim.model, message: "hi", max_tokens: 16 };
+    let body = question.body(false).to_string();
     let now = shared.now();
     let terms = Terms {
         protocol,
@@ -241,11 +220,7 @@ async fn run_probe(shared: &Shared, snapshot: &Snapshot, endpoint: &Endpoint, cl
         event_limit: usize::try_from(snapshot.settings.event_limit.0).unwrap_or(usize::MAX),
     };
     let credential = claim.credential.and_then(|id| endpoint.credentials.get(&id));
-    let mut out =
-        headers::to_upstream(&http::HeaderMap::new(), endpoint, protocol, credential, None, &shared.pseudonym);
-    if protocol == Protocol::Claude {
-        out.insert("anthropic-version", http::HeaderValue::from_static("2023-06-01"));
-    }
+    let out = own_headers(shared, endpoint, protocol, credential);
     let head = match send::send(endpoint, &endpoint.url(protocol.route(), None), out, body.into(), &terms, shared.clock)
         .await
     {

@@ -79,6 +79,16 @@ impl ApiError {
         )
     }
 
+    /// The token shown for a session is not the admin token.
+    pub fn wrong_token() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "wrong_token", "this is not the admin token").with_field("token")
+    }
+
+    /// Our own fault.
+    pub fn internal(message: &str) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
+    }
+
     /// Not from there.
     pub fn forbidden(message: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    condition::{Condition, condition},
     error::{
         ApiError,
         extract::{Body, Path, Query},
@@ -46,7 +47,9 @@ struct MemberView {
     member: Member<UpstreamId>,
     /// The upstream is switched on.
     upstream_enabled: bool,
-    /// How the upstream is.
+    /// How the upstream is, in one word.
+    condition: Condition,
+    /// How the upstream is, in full.
     health: UpstreamHealth,
 }
 
@@ -128,11 +131,13 @@ async fn members(
         .iter()
         .filter_map(|m| {
             let upstream = snapshot.configuration.upstream(m.upstream)?;
+            let health = routing.health.view(m.upstream, now);
             Some(MemberView {
                 name: upstream.name.clone(),
                 member: m.clone(),
                 upstream_enabled: upstream.spec.enabled,
-                health: routing.health.view(m.upstream, now),
+                condition: condition(&snapshot, upstream, &health),
+                health,
             })
         })
         .collect();

@@ -1,24 +1,31 @@
 //! The admin API under `/admin/v1`: one router, served over the socket with the admin token, or in process without.
 
 mod apply;
+mod condition;
+mod detect;
 mod error;
 mod events;
 mod explain;
+mod export;
 mod groups;
 mod keys;
+mod logs;
+mod overview;
 mod requests;
 mod revisions;
+mod session;
 mod settings;
 mod status;
-mod test_upstream;
+mod tags;
+
 mod token;
+mod trial;
 mod upstreams;
 
 use std::sync::Arc;
 
 use axum::{Router, body::Body, extract::DefaultBodyLimit, response::IntoResponse as _, routing::get};
-use headgate_domain::Secret;
-use http::{Request, Response, header};
+use http::{Method, Request, Response, header};
 use hyper::body::Incoming;
 use subtle::ConstantTimeEq as _;
 use tower::ServiceExt as _;
@@ -26,7 +33,10 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use self::error::ApiError;
-pub use self::token::{TokenError, admin_token};
+pub use self::{
+    session::Sessions,
+    token::{TokenError, admin_token},
+};
 use crate::{ingress::Peer, shared::Shared};
 
 /// Largest body of an admin request.
@@ -43,8 +53,14 @@ struct Document;
 fn described() -> OpenApiRouter<Arc<Shared>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(status::routes())
+        .merge(session::routes())
+        .merge(overview::routes())
+        .merge(tags::routes())
+        .merge(export::routes())
+        .merge(logs::routes())
+        .merge(detect::routes())
         .merge(upstreams::routes())
-        .merge(test_upstream::routes())
+        .merge(trial::routes())
         .merge(groups::routes())
         .merge(keys::routes())
         .merge(requests::routes())
@@ -74,11 +90,12 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 
 /// Serves a request that came over the socket: from a loopback peer (unless opened to others) with the admin token.
 pub(crate) async fn serve(shared: &Shared, router: Router, peer: Peer, request: Request<Incoming>) -> Response<Body> {
-    if !peer.remote.ip().to_canonical().is_loopback() && !shared.bootstrap.admin_remote {
+    if !is_open_to(shared, peer) {
         return ApiError::forbidden("the admin API is for this machine; --admin-remote opens it to others")
             .into_response();
     }
-    if !shows_token(&request, &shared.admin_token) {
+    let signs_in = request.uri().path() == "/admin/v1/session" && request.method() == Method::POST;
+    if !signs_in && !shows_token(&request, shared) {
         // The same brake as for wrong access keys.
         shared.invalid_keys.brake(peer.remote.ip(), shared.now()).await;
         return ApiError::unauthorized().into_response();
@@ -89,10 +106,18 @@ pub(crate) async fn serve(shared: &Shared, router: Router, peer: Peer, request: 
     }
 }
 
-fn shows_token<B>(request: &Request<B>, token: &Secret) -> bool {
+/// Whether a peer may use the admin API and its pages at all.
+pub(crate) fn is_open_to(shared: &Shared, peer: Peer) -> bool {
+    peer.remote.ip().to_canonical().is_loopback() || shared.bootstrap.admin_remote
+}
+
+fn shows_token<B>(request: &Request<B>, shared: &Shared) -> bool {
     let shown = request.headers().get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).and_then(|text| {
         let (scheme, token) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
     });
-    shown.is_some_and(|shown| shown.as_bytes().ct_eq(token.expose().as_bytes()).into())
+    shown.is_some_and(|shown| {
+        shown.as_bytes().ct_eq(shared.admin_token.expose().as_bytes()).into()
+            || shared.sessions.admit(shown, shared.now())
+    })
 }

@@ -23,7 +23,7 @@ use crate::shared::Shared;
 /// Which requests; every parameter narrows.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default)]
-struct FilterQuery {
+pub(super) struct FilterQuery {
     /// Started at this time or later (RFC 3339).
     since: Option<DateTime<Utc>>,
     /// Started before this time.

@@ -13,12 +13,15 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::error::{
-    ApiError,
-    extract::{Body, Path, Query},
+use super::{
+    condition::{Condition, condition},
+    error::{
+        ApiError,
+        extract::{Body, Path, Query},
+    },
 };
 use crate::{
-    control::{NewKey, Section},
+    control::{BatchAction, NewKey, Section},
     shared::Shared,
     snapshot::Snapshot,
 };
@@ -42,7 +45,9 @@ pub(super) struct UpstreamView {
     credentials: Vec<CredentialView>,
     /// Groups it is a member of.
     groups: Vec<GroupId>,
-    /// How it is.
+    /// How it is, in one word.
+    condition: Condition,
+    /// How it is, in full.
     health: UpstreamHealth,
 }
 
@@ -120,6 +125,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
         .routes(routes!(read, change, delete))
         .routes(routes!(restore))
         .routes(routes!(reset))
+        .routes(routes!(batch))
         .routes(routes!(models))
 }
 
@@ -137,6 +143,7 @@ fn view(shared: &Shared, snapshot: &Snapshot, upstream: &Upstream) -> UpstreamVi
         })
         .collect();
     let groups = &snapshot.configuration.groups;
+    let health = shared.routing.lock().health.view(upstream.id, shared.now());
     UpstreamView {
         id: upstream.id,
         name: upstream.name.clone(),
@@ -148,7 +155,8 @@ fn view(shared: &Shared, snapshot: &Snapshot, upstream: &Upstream) -> UpstreamVi
             .filter(|g| g.spec.members.iter().any(|m| m.upstream == upstream.id))
             .map(|g| g.id)
             .collect(),
-        health: shared.routing.lock().health.view(upstream.id, shared.now()),
+        condition: condition(snapshot, upstream, &health),
+        health,
     }
 }
 
@@ -234,6 +242,30 @@ async fn reset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) ->
     shared.routing.lock().health.reset(id);
     tracing::info!(upstream.name = %upstream.name, "reset by hand");
     Ok(Json(view(&shared, &snapshot, upstream)))
+}
+
+/// What to do to several upstreams.
+#[derive(Deserialize, ToSchema)]
+struct Batch {
+    /// Which.
+    ids: Vec<UpstreamId>,
+    /// What.
+    #[serde(flatten)]
+    action: BatchAction,
+}
+
+/// What it did.
+#[derive(Serialize, ToSchema)]
+struct BatchView {
+    /// The revision in force afterwards.
+    revision: Revision,
+}
+
+/// Change several upstreams at once: one revision, all or nothing
+#[utoipa::path(post, path = "/upstreams/batch", tag = "upstreams", request_body = Batch, responses((status = 200, body = BatchView)))]
+async fn batch(State(shared): State<Arc<Shared>>, Body(body): Body<Batch>) -> Result<Json<BatchView>, ApiError> {
+    let edited = shared.batch(&body.ids, &body.action, AUTHOR).await?;
+    Ok(Json(BatchView { revision: edited.revision }))
 }
 
 /// The models of an upstream.

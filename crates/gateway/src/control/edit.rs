@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use headgate_domain::{
-    Configuration, Revision,
+    Configuration, Revision, UpstreamId,
     configuration::validate,
     diff::{Change, diff},
     file::{self, ConfigFile, Problem},
@@ -198,22 +198,7 @@ impl Shared {
             .edit(author, move |next, revision| {
                 check_seen(section, id, seen, next)?;
                 match section {
-                    Section::Upstreams => {
-                        next.upstreams.retain(|u| u.id.0 != id);
-                        next.monitors.retain(|m| m.spec.upstream.0 != id);
-                        for group in &mut next.groups {
-                            let before = group.spec.clone();
-                            group.spec.members.retain(|m| m.upstream.0 != id);
-                            for alias in group.spec.aliases.values_mut() {
-                                alias.candidates.retain(|t| t.upstream.0 != id);
-                                alias.fallback.retain(|t| t.upstream.0 != id);
-                            }
-                            group.spec.aliases.retain(|_, alias| !alias.candidates.is_empty());
-                            if group.spec != before {
-                                group.revision = revision;
-                            }
-                        }
-                    }
+                    Section::Upstreams => without_upstream(next, UpstreamId(id), revision),
                     Section::Groups => next.groups.retain(|g| g.id.0 != id),
                     Section::Keys => next.keys.retain(|k| k.id.0 != id),
                 }
@@ -243,6 +228,24 @@ impl Shared {
                 }
             }
             before = Some(last);
+        }
+    }
+}
+
+/// Takes an upstream out, with what refers to it.
+pub(super) fn without_upstream(next: &mut Configuration, id: UpstreamId, revision: Revision) {
+    next.upstreams.retain(|u| u.id != id);
+    next.monitors.retain(|m| m.spec.upstream != id);
+    for group in &mut next.groups {
+        let before = group.spec.clone();
+        group.spec.members.retain(|m| m.upstream != id);
+        for alias in group.spec.aliases.values_mut() {
+            alias.candidates.retain(|t| t.upstream != id);
+            alias.fallback.retain(|t| t.upstream != id);
+        }
+        group.spec.aliases.retain(|_, alias| !alias.candidates.is_empty());
+        if group.spec != before {
+            group.revision = revision;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! second one starts over.
 
 mod apply;
+mod batch;
 mod edit;
 mod secrets;
 
@@ -20,7 +21,8 @@ use tokio::sync::Mutex;
 use self::secrets::SecretCache;
 pub use self::{
     apply::{Applied, ApplyOptions, NewKey},
-    edit::Section,
+    batch::BatchAction,
+    edit::{Edited, Section},
 };
 use crate::{events::Event, shared::Shared, snapshot::Snapshot};
 

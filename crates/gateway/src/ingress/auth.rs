@@ -42,12 +42,17 @@ pub fn session_hash(pepper: &[u8; 32], key: KeyId, session: &str) -> (u64, Strin
     (number, format!("{number:016x}"))
 }
 
-/// A new random access key: 192 random bits.
+/// A new random access key.
 pub fn generate_key() -> Result<Secret, getrandom::Error> {
+    random_token("hg-")
+}
+
+/// A new random token that begins so: 192 random bits.
+pub fn random_token(prefix: &str) -> Result<Secret, getrandom::Error> {
     use base64::Engine as _;
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes)?;
-    Ok(Secret::new(format!("hg-{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))))
+    Ok(Secret::new(format!("{prefix}{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))))
 }
 
 /// The keys a request shows: `Authorization: Bearer` first, then `x-api-key`.

@@ -10,6 +10,8 @@ pub enum Route<'p> {
     Health,
     /// `/admin/v1/…`
     Admin,
+    /// `/ui/…`, and `/`, which leads there.
+    Pages,
     /// An answer of a model.
     Generate(Protocol),
     /// `/v1/messages/count_tokens`
@@ -27,6 +29,9 @@ pub fn route(path: &str) -> Route<'_> {
     }
     if path == "/admin/v1" || path.starts_with("/admin/v1/") {
         return Route::Admin;
+    }
+    if path == "/" || path == "/ui" || path.starts_with("/ui/") {
+        return Route::Pages;
     }
     let once = path.strip_prefix("/v1").filter(|rest| rest.starts_with('/')).unwrap_or(path);
     let rest = once.strip_prefix("/v1").filter(|rest| rest.starts_with('/') && once != path).unwrap_or(once);

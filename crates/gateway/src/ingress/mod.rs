@@ -63,6 +63,9 @@ pub async fn serve(
     match (route, request.method()) {
         (Route::Health, &Method::GET | &Method::HEAD) => health(),
         (Route::Admin, _) => crate::admin::serve(&shared, admin, peer, request).await,
+        (Route::Pages, &Method::GET | &Method::HEAD) if crate::admin::is_open_to(&shared, peer) => {
+            crate::ui::serve(request.uri().path(), request.headers())
+        }
         (Route::Generate(protocol), &Method::POST) => {
             Box::pin(generate(shared, snapshot, protocol, peer, request)).await
         }
@@ -76,7 +79,7 @@ pub async fn serve(
             let id = id.map(str::to_owned);
             Box::pin(models::serve(&shared, &snapshot, protocol, peer, &request, id.as_deref())).await
         }
-        (Route::Unknown, _) => refuse::bare(protocol, Refusal::NotFound, "there is no such route"),
+        (Route::Unknown | Route::Pages, _) => refuse::bare(protocol, Refusal::NotFound, "there is no such route"),
         (known, _) => {
             let allow = match known {
                 Route::Health | Route::Models(_) => "GET, HEAD",
@@ -232,6 +235,49 @@ async fn generate(
     let inbound =
         Inbound { snapshot, key, protocol, route, query, headers: parts.headers, body, asked, session, wishes };
     Box::pin(forward::forward(&shared, inbound, exchange)).await
+}
+
+/// A question of our own to a group: it takes the way of every request, and is recorded as one.
+pub async fn ask(
+    shared: &Arc<Shared>,
+    snapshot: Arc<Snapshot>,
+    key: Arc<Key>,
+    protocol: Protocol,
+    body: String,
+) -> Response<Body> {
+    let started = shared.now();
+    let here = Peer { remote: shared.bootstrap.address, local: shared.bootstrap.address };
+    let mut headers = HeaderMap::new();
+    if protocol == Protocol::Claude {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+    }
+    let route = protocol.route();
+    let mut exchange = Exchange::begin(shared, record(shared, here, protocol, route, &headers), started);
+    let asked = match request::read(protocol, body.as_bytes()) {
+        Ok(asked) => asked,
+        Err(why) => return refuse::own(shared, protocol, exchange, Refusal::BadRequest, &why.0, None),
+    };
+    let record = &mut exchange.record;
+    record.client = Some("headgate".to_owned());
+    record.client_ip = None;
+    record.key_name = Some(key.name.to_string());
+    record.group_id = Some(key.group.id);
+    record.group_name = Some(key.group.name.to_string());
+    record.model = Some(asked.model.clone());
+    record.stream = asked.stream;
+    let inbound = Inbound {
+        snapshot,
+        key,
+        protocol,
+        route,
+        query: None,
+        headers,
+        body: body.into(),
+        asked,
+        session: None,
+        wishes: forward::Wishes::default(),
+    };
+    Box::pin(forward::forward(shared, inbound, exchange)).await
 }
 
 /// A JSON answer.

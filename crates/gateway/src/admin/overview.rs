@@ -1,0 +1,295 @@
+//! `/overview`: whether everything is fine, and if not, what is wrong.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use chrono::Duration;
+use headgate_domain::{Class, GroupId, Name, UpstreamId};
+use headgate_store::{
+    DatabaseError,
+    requests::{Filter, ListError, Pace, Share, Stats},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::condition::{Condition, State as Word, condition};
+use crate::{
+    incidents::Incident,
+    shared::{Counters, Shared},
+    snapshot::Snapshot,
+};
+
+/// The state of the whole in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum StatusWord {
+    Healthy,
+    Degraded,
+    Down,
+    Stopping,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Severity {
+    Down,
+    Degraded,
+    Info,
+}
+
+/// Something a person should know; most severe first.
+#[derive(Debug, Serialize, ToSchema)]
+struct Finding {
+    /// How bad.
+    severity: Severity,
+    /// What.
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum What {
+    /// Nothing is configured yet.
+    NotConfigured,
+    /// A group has nobody who serves.
+    GroupDown {
+        /// The group.
+        group: GroupId,
+        /// Its name.
+        name: Name,
+        /// Milliseconds until the first member is tried again.
+        remaining_ms: Option<u64>,
+    },
+    /// Some members of a group do not serve.
+    GroupDegraded {
+        /// The group.
+        group: GroupId,
+        /// Its name.
+        name: Name,
+        /// How many members do not serve.
+        out: usize,
+        /// Of how many that are switched on.
+        of: usize,
+        /// Milliseconds until the first of them is tried again.
+        remaining_ms: Option<u64>,
+    },
+    /// An upstream's credential was rejected or is exhausted.
+    CredentialRejected {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// Why.
+        class: Class,
+    },
+    /// An upstream's secrets were not found.
+    CredentialsMissing {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+    },
+    /// The database does not answer; records wait in the journal.
+    DatabaseAway {
+        /// Why.
+        error: String,
+    },
+    /// Records were lost.
+    RecordsLost {
+        /// How many.
+        records: u64,
+    },
+}
+
+/// Everything at a glance.
+#[derive(Serialize, ToSchema)]
+struct Overview {
+    /// The word.
+    status: StatusWord,
+    /// Address listened on.
+    address: String,
+    /// What should be known, most severe first.
+    findings: Vec<Finding>,
+    /// Requests now in flight.
+    in_flight: u64,
+    /// Requests of the last minute; absent while the database is away.
+    requests_per_minute: Option<i64>,
+    /// Median of the gateway's own time before the first attempt over the last minute, in microseconds.
+    overhead_us: Option<f64>,
+    /// Figures of the last 24 hours; absent while the database is away.
+    day: Option<Stats>,
+    /// The groups.
+    groups: Vec<Lane>,
+    /// Turns of health in the last 24 hours, newest first.
+    incidents: Vec<Incident>,
+}
+
+/// A group and who carries it.
+#[derive(Serialize, ToSchema)]
+struct Lane {
+    /// Identity.
+    id: GroupId,
+    /// Name.
+    name: Name,
+    /// Its members by priority.
+    members: Vec<LaneMember>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct LaneMember {
+    /// The upstream.
+    upstream: UpstreamId,
+    /// Its name.
+    name: Name,
+    /// Smaller first.
+    priority: i32,
+    /// Weight within the tier.
+    weight: u32,
+    /// How it is; a membership that is switched off is off.
+    condition: Condition,
+    /// Requests under way.
+    in_flight: u32,
+    /// Average time to first token in milliseconds.
+    ttft_ms: Option<f64>,
+    /// Share of the group's answered requests of the last 24 hours, 0 to 1.
+    share: Option<f64>,
+}
+
+pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
+    OpenApiRouter::new().routes(routes!(overview))
+}
+
+/// Everything at a glance
+#[utoipa::path(get, path = "/overview", tag = "status", responses((status = 200, body = Overview)))]
+async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
+    let snapshot = shared.snapshot.load_full();
+    let limit = std::time::Duration::from_secs(5);
+    let figures = tokio::time::timeout(limit, figures(&shared)).await;
+    let figures = figures.unwrap_or_else(|_| Err("it did not answer within 5 s".to_owned()));
+    let (figures, error) = match figures {
+        Ok(figures) => (Some(figures), None),
+        Err(why) => (None, Some(why)),
+    };
+    let groups = lanes(&shared, &snapshot, figures.as_ref().map(|f| f.shares.as_slice()).unwrap_or_default());
+    let mut findings = find(&snapshot, &groups);
+    if let Some(error) = error {
+        findings.push(Finding { severity: Severity::Degraded, what: What::DatabaseAway { error } });
+    }
+    let records = shared.journal.stats().lost;
+    if records > 0 {
+        findings.push(Finding { severity: Severity::Degraded, what: What::RecordsLost { records } });
+    }
+    findings.sort_by_key(|f| f.severity);
+    let status = if shared.stopping.is_cancelled() {
+        StatusWord::Stopping
+    } else {
+        match findings.first().map(|f| f.severity) {
+            Some(Severity::Down) => StatusWord::Down,
+            Some(Severity::Degraded) => StatusWord::Degraded,
+            Some(Severity::Info) | None => StatusWord::Healthy,
+        }
+    };
+    let pace = figures.as_ref().map(|f| f.pace);
+    Json(Overview {
+        status,
+        address: shared.bootstrap.address.to_string(),
+        findings,
+        in_flight: Counters::get(&shared.counters.in_flight),
+        requests_per_minute: pace.map(|p| p.requests),
+        overhead_us: pace.and_then(|p| p.overhead_us),
+        day: figures.map(|f| f.day),
+        groups,
+        incidents: shared.incidents.since(shared.clock.wall() - Duration::hours(24)),
+    })
+}
+
+struct Figures {
+    day: Stats,
+    shares: Vec<Share>,
+    pace: Pace,
+}
+
+async fn figures(shared: &Shared) -> Result<Figures, String> {
+    let database = shared.control.database().map_err(|why| why.to_string())?;
+    let now = shared.clock.wall();
+    let since = now - Duration::hours(24);
+    let filter = Filter { since: Some(since), ..Filter::default() };
+    let away = |why: DatabaseError| why.to_string();
+    let stats = async { database.request_stats(&filter).await.map_err(|why: ListError| why.to_string()) };
+    let shares = async { database.shares(since).await.map_err(away) };
+    let pace = async { database.pace(now - Duration::minutes(1)).await.map_err(away) };
+    let (day, shares, pace) = tokio::try_join!(stats, shares, pace)?;
+    Ok(Figures { day, shares, pace })
+}
+
+fn lanes(shared: &Shared, snapshot: &Snapshot, shares: &[Share]) -> Vec<Lane> {
+    let now = shared.now();
+    let lane = |group: &headgate_domain::Group| {
+        let answered: i64 = shares.iter().filter(|s| s.group == group.id).map(|s| s.requests).sum();
+        let mut members: Vec<LaneMember> = group
+            .spec
+            .members
+            .iter()
+            .filter_map(|member| {
+                let upstream = snapshot.configuration.upstream(member.upstream)?;
+                let health = shared.routing.lock().health.view(upstream.id, now);
+                let mut condition = condition(snapshot, upstream, &health);
+                if !member.enabled {
+                    condition = Condition { state: Word::Off, class: None, remaining_ms: None, ..condition };
+                }
+                let own = shares.iter().find(|s| s.group == group.id && s.upstream == upstream.id);
+                #[expect(clippy::cast_precision_loss, reason = "a share")]
+                let share = (answered > 0).then(|| own.map_or(0, |s| s.requests) as f64 / answered as f64);
+                Some(LaneMember {
+                    upstream: upstream.id,
+                    name: upstream.name.clone(),
+                    priority: member.priority,
+                    weight: member.weight,
+                    condition,
+                    in_flight: health.in_flight,
+                    ttft_ms: health.ttft_ms,
+                    share,
+                })
+            })
+            .collect();
+        members.sort_by_key(|m| m.priority);
+        Lane { id: group.id, name: group.name.clone(), members }
+    };
+    snapshot.configuration.groups.iter().map(lane).collect()
+}
+
+fn find(snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut add = |severity, what| findings.push(Finding { severity, what });
+    let configuration = &snapshot.configuration;
+    if configuration.upstreams.is_empty() || configuration.groups.is_empty() || configuration.keys.is_empty() {
+        add(Severity::Info, What::NotConfigured);
+    }
+    for lane in groups {
+        let on: Vec<&LaneMember> = lane.members.iter().filter(|m| m.condition.state != Word::Off).collect();
+        let out: Vec<&&LaneMember> = on.iter().filter(|m| !m.condition.state.serves()).collect();
+        let remaining_ms = out.iter().filter_map(|m| m.condition.remaining_ms).min();
+        let (group, name) = (lane.id, lane.name.clone());
+        if out.len() == on.len() && !lane.members.is_empty() {
+            add(Severity::Down, What::GroupDown { group, name, remaining_ms });
+        } else if !out.is_empty() {
+            add(Severity::Degraded, What::GroupDegraded { group, name, out: out.len(), of: on.len(), remaining_ms });
+        }
+    }
+    let mut told = std::collections::HashSet::new();
+    for member in groups.iter().flat_map(|g| &g.members).filter(|m| m.condition.state == Word::Down) {
+        if !told.insert(member.upstream) {
+            continue;
+        }
+        let (upstream, name) = (member.upstream, member.name.clone());
+        if member.condition.credentials_missing {
+            add(Severity::Degraded, What::CredentialsMissing { upstream, name });
+        } else if let Some(class) = member.condition.class {
+            add(Severity::Degraded, What::CredentialRejected { upstream, name, class });
+        }
+    }
+    findings
+}
