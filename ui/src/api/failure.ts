@@ -30,6 +30,12 @@ export class ApiFailure extends Error {
     return this.code === "revision_conflict";
   }
 
+  /** The revision in which they did. */
+  get currentRevision(): number | null {
+    const revision = this.current?.revision;
+    return typeof revision === "number" ? revision : null;
+  }
+
   static of(status: number, body: unknown): ApiFailure {
     const error = (body as { error?: Partial<Detail> } | null | undefined)?.error;
     if (!error?.code || !error.message) {

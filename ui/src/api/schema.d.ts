@@ -426,6 +426,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/groups/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test a group with a streamed question that takes the way of every request, and is recorded as one */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TestBody"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["Step"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -617,6 +658,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest lines of the log, oldest first */
+        get: {
+            parameters: {
+                query: {
+                    /** @description Only lines after this number. */
+                    after: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_LogLine"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything at a glance */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Overview"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/requests": {
         parameters: {
             query?: never;
@@ -679,6 +793,76 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["List_Item"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests that pass a filter as a file, newest first, at most 200,000 */
+        get: {
+            parameters: {
+                query: {
+                    /** @description Started at this time or later (RFC 3339). */
+                    since?: string | null;
+                    /** @description Started before this time. */
+                    until?: string | null;
+                    /** @description Group id. */
+                    group?: number | null;
+                    /** @description Key id. */
+                    key?: number | null;
+                    /** @description Any attempt at this upstream. */
+                    upstream?: number | null;
+                    /** @description Exactly this model. */
+                    model?: string | null;
+                    /** @description Protocol of the client. */
+                    protocol?: components["schemas"]["Protocol"] | null;
+                    /** @description Client program. */
+                    client?: string | null;
+                    /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
+                    status?: string | null;
+                    /** @description Error kind, or its beginning. */
+                    error_kind?: string | null;
+                    /** @description Whose fault. */
+                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    /** @description Streams only, or the others only. */
+                    stream?: boolean | null;
+                    /** @description More than one attempt. */
+                    retried?: boolean | null;
+                    /** @description Took so many milliseconds or longer. */
+                    slow_ms?: number | null;
+                    /** @description Request id, or its beginning. */
+                    id?: string | null;
+                    /** @description Beginning of the id, or part of address or user agent. */
+                    q?: string | null;
+                    /** @description `csv` or `json` (one object a line). */
+                    format: components["schemas"]["Format"];
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/csv": string;
                     };
                 };
             };
@@ -981,6 +1165,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the admin token for a session's
+         * @description The only route that needs no token.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings": {
         parameters: {
             query?: never;
@@ -1074,6 +1300,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tags in use, by name */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_TagView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upstreams": {
         parameters: {
             query?: never;
@@ -1136,6 +1397,84 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change several upstreams at once: one revision, all or nothing */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BatchView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Find out what an upstream speaks, before it is saved; this asks it a few very small questions */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DetectBody"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Detected"];
                     };
                 };
             };
@@ -1571,6 +1910,41 @@ export interface components {
              */
             quality: number;
         };
+        /** @description What to do to several upstreams. */
+        Batch: components["schemas"]["BatchAction"] & {
+            /** @description Which. */
+            ids: components["schemas"]["UpstreamId"][];
+        };
+        /** @description What is done to each of them. */
+        BatchAction: {
+            /** @enum {string} */
+            action: "enable";
+        } | {
+            /** @enum {string} */
+            action: "disable";
+        } | {
+            /** @enum {string} */
+            action: "delete";
+        } | {
+            /** @enum {string} */
+            action: "tag";
+            /** @description Labels. */
+            labels?: string[];
+            /** @description The main tag. */
+            main?: string | null;
+        } | {
+            /** @enum {string} */
+            action: "untag";
+            /** @description Labels. */
+            labels?: string[];
+            /** @description The main tag. */
+            main?: string | null;
+        };
+        /** @description What it did. */
+        BatchView: {
+            /** @description The revision in force afterwards. */
+            revision: components["schemas"]["Revision"];
+        };
         /** @description How the upstream bills. */
         Billing: {
             /**
@@ -1657,6 +2031,19 @@ export interface components {
          * @enum {string}
          */
         Class: "ok" | "client_gone" | "client_fault" | "content_policy" | "credential" | "exhausted" | "rate_limited" | "overloaded" | "model_missing" | "server" | "connect" | "slow_first" | "stalled" | "cut" | "broken" | "empty" | "deadline" | "untranslatable" | "gateway";
+        /** @description A state and its reason. */
+        Condition: {
+            class?: components["schemas"]["Class"] | null;
+            /** @description It has credentials, and none of their secrets was found. */
+            credentials_missing: boolean;
+            /**
+             * Format: int64
+             * @description Milliseconds until it is tried again.
+             */
+            remaining_ms?: number | null;
+            /** @description The word. */
+            state: components["schemas"]["State"];
+        };
         /** @description A cooldown that lasts. */
         CoolingView: {
             /** @description Why. */
@@ -1712,6 +2099,31 @@ export interface components {
         Detail: components["schemas"]["RequestRecord"] & {
             /** @description Its attempts in order. */
             attempts: components["schemas"]["AttemptRecord"][];
+        };
+        /** @description Where to look. */
+        DetectBody: {
+            /** @description Allow plain http beyond this machine. */
+            allow_plain_http?: boolean;
+            /** @description Base URL. */
+            base_url: string;
+            /** @description The credential; absent: none. */
+            credential?: string | null;
+            /** @description The model to ask; absent: a small one of the list. */
+            model?: string | null;
+            /** @description Proxy; absent: that of the environment. */
+            proxy?: string | null;
+        };
+        /** @description What was found. */
+        Detected: {
+            /** @description Why nothing is suggested. */
+            error?: string | null;
+            /** @description Models, as listed there. */
+            models: string[];
+            /** @description The protocols tried. */
+            protocols: components["schemas"]["Spoken"][];
+            /** @description Something answered there. */
+            reachable: boolean;
+            suggestion?: components["schemas"]["Suggestion"] | null;
         };
         /** @description A difference. */
         DiffView: {
@@ -1815,6 +2227,11 @@ export interface components {
             /** @description `timeouts.connect`, `members[1].priority`. */
             path: string;
         };
+        /** @description Something a person should know; most severe first. */
+        Finding: components["schemas"]["What"] & {
+            /** @description How bad. */
+            severity: components["schemas"]["Severity"];
+        };
         /**
          * Format: int64
          * @description A group.
@@ -1858,6 +2275,24 @@ export interface components {
             /** @description The revision that last changed it; a change has to name it. */
             revision: components["schemas"]["Revision"];
         };
+        /** @description A turn of an upstream's health. */
+        Incident: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            class?: components["schemas"]["Class"] | null;
+            /** @description What. */
+            kind: components["schemas"]["IncidentKind"];
+            /** @description Whose. */
+            upstream: components["schemas"]["UpstreamId"];
+        };
+        /**
+         * @description What happened to an upstream.
+         * @enum {string}
+         */
+        IncidentKind: "opened" | "closed" | "credential_rejected";
         /** @description A row of the list. */
         Item: components["schemas"]["RequestRecord"] & {
             /** @description Its attempts in short, in order. */
@@ -1938,6 +2373,48 @@ export interface components {
             /** @description The revision that last changed it; a change has to name it. */
             revision: components["schemas"]["Revision"];
         };
+        /** @description A group and who carries it. */
+        Lane: {
+            /** @description Identity. */
+            id: components["schemas"]["GroupId"];
+            /** @description Its members by priority. */
+            members: components["schemas"]["LaneMember"][];
+            /** @description Name. */
+            name: components["schemas"]["Name"];
+        };
+        LaneMember: {
+            /** @description How it is; a membership that is switched off is off. */
+            condition: components["schemas"]["Condition"];
+            /**
+             * Format: int32
+             * @description Requests under way.
+             */
+            in_flight: number;
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: int32
+             * @description Smaller first.
+             */
+            priority: number;
+            /**
+             * Format: double
+             * @description Share of the group's answered requests of the last 24 hours, 0 to 1.
+             */
+            share?: number | null;
+            /**
+             * Format: double
+             * @description Average time to first token in milliseconds.
+             */
+            ttft_ms?: number | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+            /**
+             * Format: int32
+             * @description Weight within the tier.
+             */
+            weight: number;
+        };
         /** @description Limits of an upstream or key; absent: none. Counted per process. */
         Limits: {
             /**
@@ -2015,10 +2492,41 @@ export interface components {
             total?: number | null;
         };
         /** @description A list. */
+        List_LogLine: {
+            /** @description Its items. */
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                at: string;
+                /** @description error, warn, info or debug. */
+                level: string;
+                /** @description What. */
+                message: string;
+                /**
+                 * Format: int64
+                 * @description Its number; ever increasing.
+                 */
+                number: number;
+                /** @description The part of the program. */
+                target: string;
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
         List_MemberView: {
             /** @description Its items. */
             items: (components["schemas"]["Member_UpstreamId"] & {
-                /** @description How the upstream is. */
+                /** @description How the upstream is, in one word. */
+                condition: components["schemas"]["Condition"];
+                /** @description How the upstream is, in full. */
                 health: components["schemas"]["UpstreamHealth"];
                 /** @description The upstream's name. */
                 name: components["schemas"]["Name"];
@@ -2058,14 +2566,35 @@ export interface components {
             total?: number | null;
         };
         /** @description A list. */
+        List_TagView: {
+            /** @description Its items. */
+            items: {
+                /** @description Upstreams that carry it as a label. */
+                label: number;
+                /** @description Upstreams whose main tag it is. */
+                main: number;
+                /** @description The word. */
+                name: string;
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
         List_UpstreamView: {
             /** @description Its items. */
             items: (components["schemas"]["UpstreamSpec"] & {
+                /** @description How it is, in one word. */
+                condition: components["schemas"]["Condition"];
                 /** @description Its credentials. */
                 credentials: components["schemas"]["CredentialView"][];
                 /** @description Groups it is a member of. */
                 groups: components["schemas"]["GroupId"][];
-                /** @description How it is. */
+                /** @description How it is, in full. */
                 health: components["schemas"]["UpstreamHealth"];
                 /** @description Identity. */
                 id: components["schemas"]["UpstreamId"];
@@ -2082,11 +2611,32 @@ export interface components {
              */
             total?: number | null;
         };
+        /** @description A line. */
+        LogLine: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description error, warn, info or debug. */
+            level: string;
+            /** @description What. */
+            message: string;
+            /**
+             * Format: int64
+             * @description Its number; ever increasing.
+             */
+            number: number;
+            /** @description The part of the program. */
+            target: string;
+        };
         /** @description A URL whose user information is secret. It is printed with `***` in its place. */
         MaskedUrl: string;
         /** @description A member with its state. */
         MemberView: components["schemas"]["Member_UpstreamId"] & {
-            /** @description How the upstream is. */
+            /** @description How the upstream is, in one word. */
+            condition: components["schemas"]["Condition"];
+            /** @description How the upstream is, in full. */
             health: components["schemas"]["UpstreamHealth"];
             /** @description The upstream's name. */
             name: components["schemas"]["Name"];
@@ -2180,6 +2730,35 @@ export interface components {
          * @enum {string}
          */
         Outcome: "success" | "failed" | "canceled" | "partial" | "client_error" | "unsupported" | "unavailable";
+        /** @description Everything at a glance. */
+        Overview: {
+            /** @description Address listened on. */
+            address: string;
+            day?: components["schemas"]["Stats"] | null;
+            /** @description What should be known, most severe first. */
+            findings: components["schemas"]["Finding"][];
+            /** @description The groups. */
+            groups: components["schemas"]["Lane"][];
+            /**
+             * Format: int64
+             * @description Requests now in flight.
+             */
+            in_flight: number;
+            /** @description Turns of health in the last 24 hours, newest first. */
+            incidents: components["schemas"]["Incident"][];
+            /**
+             * Format: double
+             * @description Median of the gateway's own time before the first attempt over the last minute, in microseconds.
+             */
+            overhead_us?: number | null;
+            /**
+             * Format: int64
+             * @description Requests of the last minute; absent while the database is away.
+             */
+            requests_per_minute?: number | null;
+            /** @description The word. */
+            status: components["schemas"]["StatusWord"];
+        };
         /** @description Something wrong in a file or in a configuration: where, and a sentence with the remedy. */
         Problem: {
             /** @description What is wrong and what to do. */
@@ -2479,6 +3058,16 @@ export interface components {
          * @enum {string}
          */
         Selection: "initial" | "failover" | "credential" | "retry" | "affinity" | "recovery_trial" | "last_resort";
+        /** @description A session. */
+        SessionView: {
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expires_at: string;
+            /** @description To be sent as `authorization: Bearer`. */
+            token: string;
+        };
         /** @description Every setting with its effective value. */
         Settings: {
             /**
@@ -2656,6 +3245,16 @@ export interface components {
             values: components["schemas"]["Settings"];
         };
         /**
+         * @description How bad a finding is.
+         * @enum {string}
+         */
+        Severity: "down" | "degraded" | "info";
+        /** @description The admin token. */
+        SignIn: {
+            /** @description What the file admin-token of the data directory holds. */
+            token: string;
+        };
+        /**
          * @description A size in bytes, written `64MiB`, `512KiB` or as a number of bytes.
          * @example 64MiB
          */
@@ -2665,6 +3264,35 @@ export interface components {
          * @example 10s
          */
         Span: string;
+        /** @description A protocol that was tried. */
+        Spoken: {
+            /** @description A whole answer came; else what came only shows that the protocol is known there. */
+            answered: boolean;
+            class?: components["schemas"]["Class"] | null;
+            /** @description A sentence about the failure. */
+            error?: string | null;
+            /** @description The model asked. */
+            model: string;
+            /** @description It is spoken there. */
+            ok: boolean;
+            /** @description Which. */
+            protocol: components["schemas"]["Protocol"];
+            /**
+             * Format: int32
+             * @description HTTP status.
+             */
+            status?: number | null;
+            /**
+             * Format: int64
+             * @description Milliseconds to the first output.
+             */
+            ttft_ms?: number | null;
+        };
+        /**
+         * @description The word.
+         * @enum {string}
+         */
+        State: "healthy" | "cooling" | "trying" | "down" | "off";
         /** @description Figures over the requests that pass a filter. `direct_success` to `client_error` add up to `total`. */
         Stats: {
             /**
@@ -2796,14 +3424,21 @@ export interface components {
             /** @description Program version. */
             version: string;
         };
+        /**
+         * @description The state of the whole in one word.
+         * @enum {string}
+         */
+        StatusWord: "healthy" | "degraded" | "down" | "stopping";
         /** @description A step of a test. */
         Step: {
             /** @description The model asked for. */
             model: string;
+            /** @description The protocol spoken. */
+            protocol: components["schemas"]["Protocol"];
             /** @enum {string} */
             type: "started";
-            /** @description The URL called. */
-            url: string;
+            /** @description The URL called (upstreams only). */
+            url?: string | null;
         } | {
             /** @description The text. */
             text: string;
@@ -2811,16 +3446,23 @@ export interface components {
             type: "content";
         } | {
             /**
+             * Format: int32
+             * @description Attempts made (groups only).
+             */
+            attempts?: number | null;
+            /**
              * Format: int64
              * @description Milliseconds altogether.
              */
             duration_ms: number;
             /** @description A sentence about it. */
             error?: string | null;
-            /** @description Class and detail of a failure. */
+            /** @description Class and detail of a failure, or the gateway's own code. */
             kind?: string | null;
             /** @description A whole answer came. */
             ok: boolean;
+            /** @description The request's id, for its record (groups only). */
+            request_id?: string | null;
             /**
              * Format: int32
              * @description HTTP status.
@@ -2833,12 +3475,29 @@ export interface components {
             ttft_ms?: number | null;
             /** @enum {string} */
             type: "finished";
+            /** @description The upstream that answered (groups only). */
+            upstream?: string | null;
         };
         /**
          * @description How one of several members of a tier is chosen.
          * @enum {string}
          */
         Strategy: "p2c" | "smooth_weighted" | "balanced" | "cheapest" | "spread";
+        /** @description What to configure. */
+        Suggestion: {
+            auth?: components["schemas"]["Auth"] | null;
+            /** @description The upstream's `protocol`. */
+            protocol: components["schemas"]["UpstreamKind"];
+        };
+        /** @description A tag. */
+        TagView: {
+            /** @description Upstreams that carry it as a label. */
+            label: number;
+            /** @description Upstreams whose main tag it is. */
+            main: number;
+            /** @description The word. */
+            name: string;
+        };
         /** @description One main tag and any number of labels. */
         Tags: {
             /**
@@ -2991,11 +3650,13 @@ export interface components {
         };
         /** @description An upstream with its state. */
         UpstreamView: components["schemas"]["UpstreamSpec"] & {
+            /** @description How it is, in one word. */
+            condition: components["schemas"]["Condition"];
             /** @description Its credentials. */
             credentials: components["schemas"]["CredentialView"][];
             /** @description Groups it is a member of. */
             groups: components["schemas"]["GroupId"][];
-            /** @description How it is. */
+            /** @description How it is, in full. */
             health: components["schemas"]["UpstreamHealth"];
             /** @description Identity. */
             id: components["schemas"]["UpstreamId"];
@@ -3028,6 +3689,68 @@ export interface components {
             /** @description Credentials whose secret could not be found. */
             missing_credentials: number;
         };
+        What: {
+            /** @enum {string} */
+            kind: "not_configured";
+        } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            kind: "group_down";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: int64
+             * @description Milliseconds until the first member is tried again.
+             */
+            remaining_ms?: number | null;
+        } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            kind: "group_degraded";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description Of how many that are switched on. */
+            of: number;
+            /** @description How many members do not serve. */
+            out: number;
+            /**
+             * Format: int64
+             * @description Milliseconds until the first of them is tried again.
+             */
+            remaining_ms?: number | null;
+        } | {
+            /** @description Why. */
+            class: components["schemas"]["Class"];
+            /** @enum {string} */
+            kind: "credential_rejected";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @enum {string} */
+            kind: "credentials_missing";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description Why. */
+            error: string;
+            /** @enum {string} */
+            kind: "database_away";
+        } | {
+            /** @enum {string} */
+            kind: "records_lost";
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            records: number;
+        };
+        Format: unknown;
     };
     responses: never;
     parameters: never;

@@ -79,3 +79,24 @@ export function useChange<Args extends unknown[], T>(change: (...args: Args) => 
 }
 
 export type { Upstream };
+
+export type BatchAction =
+  | { action: "enable" | "disable" | "delete" }
+  | { action: "tag" | "untag"; main?: string; labels?: string[] };
+
+/** One change to several at once: all or nothing. */
+export function batchUpstreams(ids: readonly number[], action: BatchAction) {
+  return take(api.POST("/upstreams/batch", { body: { ids: [...ids], ...action } as never }));
+}
+
+export interface DetectQuestion {
+  base_url: string;
+  credential?: string;
+  proxy?: string;
+  allow_plain_http?: boolean;
+}
+
+/** What is at an address; asks it a few very small questions. */
+export function detectUpstream(question: DetectQuestion) {
+  return take(api.POST("/upstreams/detect", { body: question }));
+}
