@@ -20,6 +20,14 @@ export function useRequestList(filter: MaybeRefOrGetter<RequestFilter>, page: Ma
   });
 }
 
+/** The newest few. */
+export function useLatestRequests(count: number) {
+  return useQuery({
+    queryKey: ["requests", "latest", count],
+    queryFn: async ({ signal }) => (await take(api.GET("/requests", { params: { query: { per_page: count } }, signal }))).items,
+  });
+}
+
 export function useRequestStats(filter: MaybeRefOrGetter<RequestFilter>) {
   return useQuery({
     queryKey: computed(() => ["requests", "stats", toValue(filter)]),

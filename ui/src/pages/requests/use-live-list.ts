@@ -5,7 +5,7 @@ import { onFeed } from "@/live/feed";
 
 const REST_MS = 1000;
 
-export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn: () => void) {
+export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void) {
   const client = useQueryClient();
   const waiting = ref(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,7 +16,7 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn: () => void) 
     timer = undefined;
     last = Date.now();
     waiting.value = 0;
-    moveOn();
+    moveOn?.();
     void client.invalidateQueries({ queryKey: ["requests"] });
   }
 
