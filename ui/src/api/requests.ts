@@ -45,12 +45,14 @@ export function useRequestOptions(filter: MaybeRefOrGetter<Pick<RequestFilter, "
   });
 }
 
-export function useRequest(id: MaybeRefOrGetter<string | null>) {
+/** `again`: the record may be a moment behind the answer, so it is asked for a few times. */
+export function useRequest(id: MaybeRefOrGetter<string | null>, { again = false } = {}) {
   return useQuery({
     queryKey: computed(() => ["request", toValue(id)]),
     queryFn: ({ signal }) => take(api.GET("/requests/{id}", { params: { path: { id: toValue(id) ?? "" } }, signal })),
     enabled: computed(() => toValue(id) !== null),
-    retry: false,
+    retry: again ? 10 : false,
+    retryDelay: 300,
   });
 }
 
