@@ -45,14 +45,28 @@ export function useRequestOptions(filter: MaybeRefOrGetter<Pick<RequestFilter, "
   });
 }
 
-/** `again`: the record may be a moment behind the answer, so it is asked for a few times. */
-export function useRequest(id: MaybeRefOrGetter<string | null>, { again = false } = {}) {
+/** A request that ended just now: its record may be a moment behind, so it is asked for a few times. */
+export function useNewRequest(id: MaybeRefOrGetter<string | null>) {
+  return useQuery({
+    queryKey: computed(() => ["new-request", toValue(id)]),
+    queryFn: async ({ signal }) => {
+      const query = { id: toValue(id) ?? "", per_page: 1 };
+      const [item] = (await take(api.GET("/requests", { params: { query }, signal }))).items;
+      if (!item) throw new Error("not recorded yet");
+      return item;
+    },
+    enabled: computed(() => toValue(id) !== null),
+    retry: 10,
+    retryDelay: 300,
+  });
+}
+
+export function useRequest(id: MaybeRefOrGetter<string | null>) {
   return useQuery({
     queryKey: computed(() => ["request", toValue(id)]),
     queryFn: ({ signal }) => take(api.GET("/requests/{id}", { params: { path: { id: toValue(id) ?? "" } }, signal })),
     enabled: computed(() => toValue(id) !== null),
-    retry: again ? 10 : false,
-    retryDelay: 300,
+    retry: false,
   });
 }
 
