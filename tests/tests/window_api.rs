@@ -175,8 +175,7 @@ async fn a_group_is_tested_by_the_way_every_request_takes() {
 async fn requests_are_exported_as_a_table_and_as_lines_and_the_log_can_be_read() {
     let fake = Fake::start().await;
     let headgate = start(&[&fake]).await;
-    for n in 0..3 {
-        let path = PATHS[n];
+    for (n, path) in PATHS.into_iter().enumerate() {
         assert_eq!(headgate.ask(path, &format!("=m{n}"), false).send().await.unwrap().status(), 200);
     }
     until("the records to be stored", || async {
