@@ -192,7 +192,7 @@ async fn requests_are_exported_as_a_table_and_as_lines_and_the_log_can_be_read()
     assert_eq!(table.lines().count(), 2, "{table}");
     assert!(table.starts_with("started_at,id,") && table.contains(",'=m0,"), "{table}");
     let lines = get("?format=json").await.text().await.unwrap();
-    assert_eq!(lines.lines().map(|l| serde_json::from_str::<Value>(l).unwrap()).count(), 3);
+    assert_eq!(lines.lines().filter(|l| serde_json::from_str::<Value>(l).unwrap()["route"].is_array()).count(), 3);
     assert_eq!(get("?status=nonsense").await.status(), 400);
     let (_, log) = headgate.admin_raw(Method::GET, "/logs", None).await;
     let number = log["items"].as_array().unwrap().last().unwrap()["number"].as_u64().unwrap();
