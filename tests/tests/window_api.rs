@@ -199,3 +199,19 @@ async fn requests_are_exported_as_a_table_and_as_lines_and_the_log_can_be_read()
     let (_, rest) = headgate.admin_raw(Method::GET, &format!("/logs?after={number}"), None).await;
     assert_eq!(rest["items"].as_array().unwrap().len(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paused_gateway_says_so_and_goes_on_when_resumed() {
+    let fake = Fake::start().await;
+    let headgate = start(&[&fake]).await;
+    headgate.admin(Method::PUT, "/paused", Some(json!({"paused": true}))).await;
+    for path in PATHS {
+        let refused = headgate.ask(path, "m", false).send().await.unwrap();
+        assert_eq!(refused.status(), 503);
+        assert!(refused.text().await.unwrap().contains("paused"));
+    }
+    assert_eq!(headgate.admin(Method::GET, "/status", None).await["paused"], true);
+    assert_eq!(headgate.admin(Method::GET, "/overview", None).await["status"], "stopped");
+    headgate.admin(Method::PUT, "/paused", Some(json!({"paused": false}))).await;
+    assert_eq!(headgate.ask(PATHS[0], "m", false).send().await.unwrap().status(), 200);
+}

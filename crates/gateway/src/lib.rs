@@ -27,9 +27,10 @@ mod start;
 mod tasks;
 mod ui;
 
-pub use admin::{TokenError, admin_token, openapi};
+pub use admin::{Standing, TokenError, admin_token, openapi};
 pub use config::{DatabaseChoice, GatewayConfig};
 pub use control::{Applied, ControlError, NewKey};
+pub use events::Event;
 pub use launch::{File, Launch, LaunchError, LaunchProblem, SEALED_FILE};
 pub use logs::LogLayer;
 pub use start::{Gateway, GatewayHandle, StartError};
