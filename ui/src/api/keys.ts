@@ -1,0 +1,26 @@
+/** Access keys. A secret is told once, by the call that made it. */
+import { useQuery } from "@tanstack/vue-query";
+import { api, take } from "./client";
+
+export function useKeys() {
+  return useQuery({
+    queryKey: ["keys"],
+    queryFn: async ({ signal }) => (await take(api.GET("/keys", { signal }))).items,
+  });
+}
+
+export function createKey(body: Record<string, unknown>) {
+  return take(api.POST("/keys", { body: body as never }));
+}
+
+export function changeKey(id: number, revision: number, patch: Record<string, unknown>) {
+  return take(api.PATCH("/keys/{id}", { params: { path: { id } }, body: { ...patch, revision } as never }));
+}
+
+export function rotateKey(id: number, revision: number) {
+  return take(api.POST("/keys/{id}/rotate", { params: { path: { id }, query: { revision } } }));
+}
+
+export function deleteKey(id: number, revision: number) {
+  return take(api.DELETE("/keys/{id}", { params: { path: { id }, query: { revision } } }));
+}

@@ -1,0 +1,58 @@
+/** The record of what was asked and answered. */
+import { keepPreviousData, useQuery } from "@tanstack/vue-query";
+import { computed, toValue, type MaybeRefOrGetter } from "vue";
+import { host } from "@/host";
+import { api, take } from "./client";
+import { ApiFailure } from "./failure";
+import type { paths } from "./schema";
+
+/** Every parameter narrows. */
+export type RequestFilter = NonNullable<paths["/requests/stats"]["get"]["parameters"]["query"]>;
+
+export function useRequestList(filter: MaybeRefOrGetter<RequestFilter>, page: MaybeRefOrGetter<number>, perPage: MaybeRefOrGetter<number>) {
+  return useQuery({
+    queryKey: computed(() => ["requests", "list", toValue(filter), toValue(page), toValue(perPage)]),
+    queryFn: ({ signal }) => {
+      const query = { ...toValue(filter), page: toValue(page), per_page: toValue(perPage) };
+      return take(api.GET("/requests", { params: { query }, signal }));
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useRequestStats(filter: MaybeRefOrGetter<RequestFilter>) {
+  return useQuery({
+    queryKey: computed(() => ["requests", "stats", toValue(filter)]),
+    queryFn: ({ signal }) => take(api.GET("/requests/stats", { params: { query: toValue(filter) }, signal })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Values to filter by: of the time that is looked at. */
+export function useRequestOptions(filter: MaybeRefOrGetter<Pick<RequestFilter, "since" | "until">> = {}) {
+  return useQuery({
+    queryKey: computed(() => ["request-options", toValue(filter)]),
+    queryFn: ({ signal }) => take(api.GET("/requests/options", { params: { query: toValue(filter) }, signal })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useRequest(id: MaybeRefOrGetter<string | null>) {
+  return useQuery({
+    queryKey: computed(() => ["request", toValue(id)]),
+    queryFn: ({ signal }) => take(api.GET("/requests/{id}", { params: { path: { id: toValue(id) ?? "" } }, signal })),
+    enabled: computed(() => toValue(id) !== null),
+    retry: false,
+  });
+}
+
+/** The requests that pass a filter, as a file. */
+export async function exportRequests(filter: RequestFilter, format: "csv" | "json"): Promise<Blob> {
+  const query = new URLSearchParams({ format });
+  for (const [name, value] of Object.entries(filter)) if (value !== undefined && value !== null) query.set(name, String(value));
+  const response = await host.fetch(new Request(`${host.adminUrl}/requests/export?${query}`)).catch((why: unknown) => {
+    throw ApiFailure.unreachable(why);
+  });
+  if (!response.ok) throw ApiFailure.of(response.status, await response.json().catch(() => null));
+  return response.blob();
+}

@@ -1,0 +1,3762 @@
+// Made from openapi.json by "npm run generate"; not edited by hand.
+export interface paths {
+    "/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Apply a configuration file (YAML or JSON): all or nothing */
+        post: {
+            parameters: {
+                query: {
+                    /** @description Only say what would change. */
+                    dry_run: boolean;
+                    /** @description Also remove what the file does not list. */
+                    prune: boolean;
+                    /** @description Make a renamed object's listed name anew. */
+                    allow_recreate: boolean;
+                    /** @description Refuse if the configuration is at another revision. */
+                    expect_revision?: number | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Applied"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Live events: health, requests, revisions */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["Event"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Explain a route */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The access key that asks (its policy counts); or a group. */
+                    key?: number | null;
+                    /** @description The group, when there is no key. */
+                    group?: number | null;
+                    /** @description The model asked for. */
+                    model: string;
+                    /** @description What the client speaks. */
+                    protocol: components["schemas"]["Protocol"];
+                    /** @description Whether a stream is asked for. */
+                    stream: boolean;
+                    /** @description Features used, separated by commas: tools, images, documents, structured_output, reasoning. */
+                    features: string;
+                    /** @description Estimated prompt in tokens. */
+                    input: number;
+                    /** @description The region asked for. */
+                    region?: string | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Explanation"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The configuration as a file, without any secret */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/yaml": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_GroupView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Make a group
+         * @description The body is the object as the configuration file spells it: upstreams by name.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One group */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["GroupView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Remove a group that no key uses */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /**
+         * Change a group
+         * @description A JSON merge patch over the object as the configuration file spells it; `revision` names the state it was made from.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/groups/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The members of a group, with their state */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_MemberView"];
+                    };
+                };
+            };
+        };
+        /**
+         * Add a member, or change one
+         * @description `upstream` is its name; `revision` that of the group.
+         */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}/members/{upstream}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a member */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                    upstream: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test a group with a streamed question that takes the way of every request, and is recorded as one */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TestBody"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["Step"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Access keys */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_KeyView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Make an access key
+         * @description The body is the object as the configuration file spells it; without a `secret` one is made and told in this answer
+         *     alone.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One access key */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["KeyView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Remove an access key */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /**
+         * Change an access key
+         * @description A JSON merge patch; `revision` names the state it was made from.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a key a new secret; the old one stops working at once */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest lines of the log, oldest first */
+        get: {
+            parameters: {
+                query: {
+                    /** @description Only lines after this number. */
+                    after: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_LogLine"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything at a glance */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Overview"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Started at this time or later (RFC 3339). */
+                    since?: string | null;
+                    /** @description Started before this time. */
+                    until?: string | null;
+                    /** @description Group id. */
+                    group?: number | null;
+                    /** @description Key id. */
+                    key?: number | null;
+                    /** @description Any attempt at this upstream. */
+                    upstream?: number | null;
+                    /** @description Exactly this model. */
+                    model?: string | null;
+                    /** @description Protocol of the client. */
+                    protocol?: components["schemas"]["Protocol"] | null;
+                    /** @description Client program. */
+                    client?: string | null;
+                    /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
+                    status?: string | null;
+                    /** @description Error kind, or its beginning. */
+                    error_kind?: string | null;
+                    /** @description Whose fault. */
+                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    /** @description Streams only, or the others only. */
+                    stream?: boolean | null;
+                    /** @description More than one attempt. */
+                    retried?: boolean | null;
+                    /** @description Took so many milliseconds or longer. */
+                    slow_ms?: number | null;
+                    /** @description Request id, or its beginning. */
+                    id?: string | null;
+                    /** @description Beginning of the id, or part of address or user agent. */
+                    q?: string | null;
+                    /** @description What `next` of the page before said. */
+                    cursor?: string | null;
+                    /** @description Page number from 1, with the total; instead of a cursor. */
+                    page?: number | null;
+                    /** @description Rows of a page (1–500). */
+                    per_page?: number | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_Item"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests that pass a filter as a file, newest first, at most 200,000 */
+        get: {
+            parameters: {
+                query: {
+                    /** @description Started at this time or later (RFC 3339). */
+                    since?: string | null;
+                    /** @description Started before this time. */
+                    until?: string | null;
+                    /** @description Group id. */
+                    group?: number | null;
+                    /** @description Key id. */
+                    key?: number | null;
+                    /** @description Any attempt at this upstream. */
+                    upstream?: number | null;
+                    /** @description Exactly this model. */
+                    model?: string | null;
+                    /** @description Protocol of the client. */
+                    protocol?: components["schemas"]["Protocol"] | null;
+                    /** @description Client program. */
+                    client?: string | null;
+                    /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
+                    status?: string | null;
+                    /** @description Error kind, or its beginning. */
+                    error_kind?: string | null;
+                    /** @description Whose fault. */
+                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    /** @description Streams only, or the others only. */
+                    stream?: boolean | null;
+                    /** @description More than one attempt. */
+                    retried?: boolean | null;
+                    /** @description Took so many milliseconds or longer. */
+                    slow_ms?: number | null;
+                    /** @description Request id, or its beginning. */
+                    id?: string | null;
+                    /** @description Beginning of the id, or part of address or user agent. */
+                    q?: string | null;
+                    /** @description `csv` or `json` (one object a line). */
+                    format: components["schemas"]["Format"];
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/csv": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Values to filter by */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Started at this time or later (RFC 3339). */
+                    since?: string | null;
+                    /** @description Started before this time. */
+                    until?: string | null;
+                    /** @description Group id. */
+                    group?: number | null;
+                    /** @description Key id. */
+                    key?: number | null;
+                    /** @description Any attempt at this upstream. */
+                    upstream?: number | null;
+                    /** @description Exactly this model. */
+                    model?: string | null;
+                    /** @description Protocol of the client. */
+                    protocol?: components["schemas"]["Protocol"] | null;
+                    /** @description Client program. */
+                    client?: string | null;
+                    /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
+                    status?: string | null;
+                    /** @description Error kind, or its beginning. */
+                    error_kind?: string | null;
+                    /** @description Whose fault. */
+                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    /** @description Streams only, or the others only. */
+                    stream?: boolean | null;
+                    /** @description More than one attempt. */
+                    retried?: boolean | null;
+                    /** @description Took so many milliseconds or longer. */
+                    slow_ms?: number | null;
+                    /** @description Request id, or its beginning. */
+                    id?: string | null;
+                    /** @description Beginning of the id, or part of address or user agent. */
+                    q?: string | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Options"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures of the requests that pass a filter */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Started at this time or later (RFC 3339). */
+                    since?: string | null;
+                    /** @description Started before this time. */
+                    until?: string | null;
+                    /** @description Group id. */
+                    group?: number | null;
+                    /** @description Key id. */
+                    key?: number | null;
+                    /** @description Any attempt at this upstream. */
+                    upstream?: number | null;
+                    /** @description Exactly this model. */
+                    model?: string | null;
+                    /** @description Protocol of the client. */
+                    protocol?: components["schemas"]["Protocol"] | null;
+                    /** @description Client program. */
+                    client?: string | null;
+                    /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
+                    status?: string | null;
+                    /** @description Error kind, or its beginning. */
+                    error_kind?: string | null;
+                    /** @description Whose fault. */
+                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    /** @description Streams only, or the others only. */
+                    stream?: boolean | null;
+                    /** @description More than one attempt. */
+                    retried?: boolean | null;
+                    /** @description Took so many milliseconds or longer. */
+                    slow_ms?: number | null;
+                    /** @description Request id, or its beginning. */
+                    id?: string | null;
+                    /** @description Beginning of the id, or part of address or user agent. */
+                    q?: string | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Stats"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One request with its attempts */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Detail"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Revisions, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Revisions older than this one. */
+                    cursor?: number | null;
+                    /** @description Rows of a page (1–200). */
+                    per_page?: number | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_RevisionRecord"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/revisions/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a revision changed */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description An earlier revision; absent: the one before. */
+                    against?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DiffView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/revisions/{id}/roll-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go back to a revision: its objects become a new one */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RolledBack"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the admin token for a session's
+         * @description The only route that needs no token.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Settings */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SettingsView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change settings */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SettingsChange"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SettingsView"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the gateway is doing */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tags in use, by name */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_TagView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Upstreams */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Part of the name or base URL. */
+                    search?: string | null;
+                    /** @description Main tag or label. */
+                    tag?: string | null;
+                    /** @description What it speaks. */
+                    protocol?: components["schemas"]["UpstreamKind"] | null;
+                    /** @description Breaker state: closed, open, half_open. */
+                    state?: string | null;
+                    /** @description Switched on or not. */
+                    enabled?: boolean | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_UpstreamView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Make an upstream
+         * @description The body is the object as the configuration file spells it.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change several upstreams at once: one revision, all or nothing */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BatchView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Find out what an upstream speaks, before it is saved; this asks it a few very small questions */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DetectBody"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Detected"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One upstream */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UpstreamView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Remove an upstream, with its memberships and monitors */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /**
+         * Change an upstream
+         * @description The body is a JSON merge patch over the object as the configuration file spells it; `revision` names the state it
+         *     was made from.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/upstreams/{id}/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask an upstream for its models now */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ModelsView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/{id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Close the breaker and forget cooldowns and exclusions */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UpstreamView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a removed upstream back */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test an upstream with a streamed question; its health is not touched */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TestBody"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["Step"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description What happens to an object.
+         * @enum {string}
+         */
+        Action: "create" | "update" | "delete";
+        AffinityStatus: {
+            /** @description Sessions remembered. */
+            entries: number;
+            /**
+             * Format: int64
+             * @description Requests whose session was known.
+             */
+            hits: number;
+            /**
+             * Format: int64
+             * @description Requests whose session was not known.
+             */
+            misses: number;
+            /**
+             * Format: int64
+             * @description Requests served where their session was.
+             */
+            pinned: number;
+            /**
+             * Format: int64
+             * @description Sessions written.
+             */
+            puts: number;
+        };
+        /** @description One choice of an alias. */
+        AliasTarget_UpstreamId: {
+            /** @description The model to ask it for. */
+            model: string;
+            /**
+             * Format: int64
+             * @description An upstream, for ever: renaming keeps it, deleting and making anew does not.
+             */
+            upstream: number;
+            /**
+             * Format: int32
+             * @description Share among the candidates.
+             */
+            weight?: number;
+        };
+        /** @description A virtual model. */
+        Alias_UpstreamId: {
+            /** @description One tier, drawn by weight. */
+            candidates: components["schemas"]["AliasTarget_UpstreamId"][];
+            /** @description Each a tier of its own, in order. */
+            fallback?: components["schemas"]["AliasTarget_UpstreamId"][];
+        };
+        /** @description What applying did, or would do. */
+        Applied: {
+            /** @description Whether a new revision was made. */
+            changed: boolean;
+            /** @description The differences. */
+            changes: components["schemas"]["Change"][];
+            /** @description Keys that were made. Empty in a dry run. */
+            new_keys: components["schemas"]["NewKey"][];
+            /** @description Keys that are set but have no effect in this version. */
+            notes: components["schemas"]["Problem"][];
+            /** @description The revision in force afterwards. */
+            revision: components["schemas"]["Revision"];
+        };
+        /** @description One attempt at an upstream. */
+        AttemptRecord: components["schemas"]["UsageColumns"] & {
+            /**
+             * Format: date-time
+             * @description Start of the attempt.
+             */
+            attempted_at: string;
+            /**
+             * Format: date-time
+             * @description Its end.
+             */
+            completed_at: string;
+            credential_id?: components["schemas"]["CredentialId"] | null;
+            /**
+             * Format: int64
+             * @description Milliseconds from sending to the last byte.
+             */
+            duration_ms: number;
+            /** @description Class and detail of the failure. */
+            error_kind?: string | null;
+            error_source?: components["schemas"]["ErrorSource"] | null;
+            /** @description A sentence, at most 500 bytes. */
+            error_text?: string | null;
+            /** @description Breaker after. */
+            health_after: components["schemas"]["BreakerState"];
+            /** @description Breaker before. */
+            health_before: components["schemas"]["BreakerState"];
+            /** @description The last event seen, at most 80 bytes. */
+            last_event?: string | null;
+            /** @description The model name sent. */
+            mapped_model?: string | null;
+            /**
+             * Format: int32
+             * @description 1, 2, 3 …
+             */
+            number: number;
+            /** @description How it ended. */
+            outcome: components["schemas"]["Outcome"];
+            /**
+             * Format: int32
+             * @description Priority of the member.
+             */
+            priority: number;
+            /** @description What the upstream speaks. */
+            protocol: components["schemas"]["UpstreamKind"];
+            /** @description Proxy used, without user information; none when direct. */
+            proxy?: string | null;
+            /**
+             * Format: uuid
+             * @description The request it belongs to.
+             */
+            request_id: string;
+            /**
+             * Format: int64
+             * @description Bytes of body received.
+             */
+            response_bytes: number;
+            /** @description Why it was chosen. */
+            selection: components["schemas"]["Selection"];
+            /**
+             * Format: date-time
+             * @description Start of the request (part of the key: the partition).
+             */
+            started_at: string;
+            /**
+             * Format: int32
+             * @description HTTP status of the upstream; none when it sent none.
+             */
+            status?: number | null;
+            /** @description Whether the answer was an event stream. */
+            stream: boolean;
+            /** @description Whether the completion event was seen. */
+            stream_completed: boolean;
+            /**
+             * Format: int64
+             * @description Milliseconds to the first output (streams).
+             */
+            ttft_ms?: number | null;
+            /** @description Upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+            /** @description Its name at the time. */
+            upstream_name: string;
+            /** @description The upstream's own request id. */
+            upstream_request_id?: string | null;
+            /** @description Codes of what translation dropped or changed. */
+            warnings: string[];
+        };
+        /** @description How the credential is sent. */
+        Auth: "bearer" | "x-api-key" | {
+            /** @description A header of this name with the bare credential. */
+            header: string;
+        };
+        /** @description The weights of `balanced`. */
+        Balance: {
+            /**
+             * Format: double
+             * @default 0.3
+             */
+            latency: number;
+            /**
+             * Format: double
+             * @default 0.15
+             */
+            load: number;
+            /**
+             * Format: double
+             * @default 0.25
+             */
+            price: number;
+            /**
+             * Format: double
+             * @default 0.3
+             */
+            quality: number;
+        };
+        /** @description What to do to several upstreams. */
+        Batch: components["schemas"]["BatchAction"] & {
+            /** @description Which. */
+            ids: components["schemas"]["UpstreamId"][];
+        };
+        /** @description What is done to each of them. */
+        BatchAction: {
+            /** @enum {string} */
+            action: "enable";
+        } | {
+            /** @enum {string} */
+            action: "disable";
+        } | {
+            /** @enum {string} */
+            action: "delete";
+        } | {
+            /** @enum {string} */
+            action: "tag";
+            /** @description Labels. */
+            labels?: string[];
+            /** @description The main tag. */
+            main?: string | null;
+        } | {
+            /** @enum {string} */
+            action: "untag";
+            /** @description Labels. */
+            labels?: string[];
+            /** @description The main tag. */
+            main?: string | null;
+        };
+        /** @description What it did. */
+        BatchView: {
+            /** @description The revision in force afterwards. */
+            revision: components["schemas"]["Revision"];
+        };
+        /** @description How the upstream bills. */
+        Billing: {
+            /**
+             * @description Credits bought with one unit of money; absent: 1.
+             * @default null
+             */
+            credit_ratio: string | null;
+            /**
+             * @description The billing API.
+             * @default none
+             */
+            kind: components["schemas"]["BillingKind"];
+        };
+        /**
+         * @description Which billing API the upstream has.
+         * @enum {string}
+         */
+        BillingKind: "none" | "auto" | "sub2api" | "newapi";
+        /**
+         * @description State of an upstream's breaker.
+         * @enum {string}
+         */
+        BreakerState: "closed" | "open" | "half_open";
+        /** @description A budget; absent parts are unlimited. */
+        Budget: {
+            /**
+             * @description Currency code; absent: USD.
+             * @default null
+             */
+            currency: string | null;
+            /**
+             * @description A day in the setting `time_zone`.
+             * @default null
+             */
+            day: string | null;
+            /**
+             * @description A month.
+             * @default null
+             */
+            month: string | null;
+            /**
+             * @description Altogether.
+             * @default null
+             */
+            total: string | null;
+        };
+        CandidateView: components["schemas"]["Reason"] & {
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Its priority here.
+             */
+            priority: number;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        };
+        /**
+         * @description What an upstream can do.
+         * @enum {string}
+         */
+        Capability: "chat" | "stream" | "tools" | "images" | "documents" | "structured_output" | "reasoning";
+        /** @description One object's change. */
+        Change: {
+            /** @description What happens to it. */
+            action: components["schemas"]["Action"];
+            /** @description Its fields. */
+            fields: components["schemas"]["FieldChange"][];
+            /** @description The object's name in its section. */
+            name: string;
+            /** @description `settings`, `upstreams`, `groups`, `keys`, `monitors` or `alerts`. */
+            section: string;
+        };
+        ChosenView: {
+            credential?: components["schemas"]["CredentialId"] | null;
+            selection?: components["schemas"]["Selection"] | null;
+            /** @description The model name it would be asked for. */
+            sent_model?: string | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        };
+        /**
+         * @description The class of a result.
+         * @enum {string}
+         */
+        Class: "ok" | "client_gone" | "client_fault" | "content_policy" | "credential" | "exhausted" | "rate_limited" | "overloaded" | "model_missing" | "server" | "connect" | "slow_first" | "stalled" | "cut" | "broken" | "empty" | "deadline" | "untranslatable" | "gateway";
+        /** @description A state and its reason. */
+        Condition: {
+            class?: components["schemas"]["Class"] | null;
+            /** @description It has credentials, and none of their secrets was found. */
+            credentials_missing: boolean;
+            /**
+             * Format: int64
+             * @description Milliseconds until it is tried again.
+             */
+            remaining_ms?: number | null;
+            /** @description The word. */
+            state: components["schemas"]["State"];
+        };
+        /** @description A cooldown that lasts. */
+        CoolingView: {
+            /** @description Why. */
+            class: components["schemas"]["Class"];
+            /** @description The model it is about, when it is not about everything. */
+            model?: string | null;
+            /**
+             * Format: int64
+             * @description For how many milliseconds more.
+             */
+            remaining_ms: number;
+        };
+        /** @description One credential that is cooling down. */
+        CredentialHealth: {
+            /** @description Its cooldowns. */
+            cooling: components["schemas"]["CoolingView"][];
+            id?: components["schemas"]["CredentialId"] | null;
+        };
+        /**
+         * Format: int64
+         * @description One credential of an upstream; `credential/<id>` is its account in the vault.
+         */
+        CredentialId: number;
+        /** @description Where a credential's text is. */
+        CredentialSource: {
+            /** @description In this environment variable of the serving process. */
+            env: string;
+        } | "vault";
+        /** @description A credential, without its secret. */
+        CredentialView: {
+            /** @description Its last four characters (vault only). */
+            hint?: string | null;
+            /** @description Identity. */
+            id: components["schemas"]["CredentialId"];
+            /** @description Its secret was not found: it is not used. */
+            missing: boolean;
+            /** @description How files spell it: `NAME/1`. */
+            name: string;
+            /** @description Where its secret is. */
+            source: components["schemas"]["CredentialSource"];
+        };
+        DatabaseStatus: {
+            /** @description Why it does not answer. */
+            error?: string | null;
+            /** @description `embedded` or `configured`. */
+            kind: string;
+            /** @description Whether it answers now. */
+            reachable: boolean;
+            /** @description Its version. */
+            server_version?: string | null;
+        };
+        /** @description A request with its attempts. */
+        Detail: components["schemas"]["RequestRecord"] & {
+            /** @description Its attempts in order. */
+            attempts: components["schemas"]["AttemptRecord"][];
+        };
+        /** @description Where to look. */
+        DetectBody: {
+            /** @description Allow plain http beyond this machine. */
+            allow_plain_http?: boolean;
+            /** @description Base URL. */
+            base_url: string;
+            /** @description The credential; absent: none. */
+            credential?: string | null;
+            /** @description The model to ask; absent: a small one of the list. */
+            model?: string | null;
+            /** @description Proxy; absent: that of the environment. */
+            proxy?: string | null;
+        };
+        /** @description What was found. */
+        Detected: {
+            /** @description Why nothing is suggested. */
+            error?: string | null;
+            /** @description Models, as listed there. */
+            models: string[];
+            /** @description The protocols tried. */
+            protocols: components["schemas"]["Spoken"][];
+            /** @description Something answered there. */
+            reachable: boolean;
+            suggestion?: components["schemas"]["Suggestion"] | null;
+        };
+        /** @description A difference. */
+        DiffView: {
+            /** @description What is different. */
+            changes: components["schemas"]["Change"][];
+            /** @description The earlier revision. */
+            from: components["schemas"]["Revision"];
+            /** @description The later one. */
+            to: components["schemas"]["Revision"];
+        };
+        /**
+         * @description Whose fault an error is.
+         * @enum {string}
+         */
+        ErrorSource: "client" | "upstream" | "gateway";
+        /** @description Something that happened. A watcher that is too slow is told how many it missed. */
+        Event: {
+            /**
+             * Format: int64
+             * @description Milliseconds until a trial is admitted.
+             */
+            open_ms?: number | null;
+            /** @description `open` or `closed`. */
+            state: string;
+            /** @enum {string} */
+            type: "health";
+            /** @description Whose. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description The group. */
+            group: string;
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+            /** @description The model asked for. */
+            model: string;
+            /** @enum {string} */
+            type: "request_started";
+        } | {
+            /**
+             * Format: int32
+             * @description Attempts made.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description Milliseconds altogether.
+             */
+            duration_ms: number;
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+            /** @description How. */
+            outcome: components["schemas"]["Outcome"];
+            /**
+             * Format: int32
+             * @description Status sent.
+             */
+            status: number;
+            /** @enum {string} */
+            type: "request_finished";
+            /** @description The upstream that answered. */
+            upstream?: string | null;
+        } | {
+            /** @description Its new number. */
+            revision: components["schemas"]["Revision"];
+            /** @enum {string} */
+            type: "revision";
+        } | {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            missed: number;
+            /** @enum {string} */
+            type: "lagged";
+        };
+        /** @description What would happen. */
+        Explanation: {
+            /** @description Every member in the order of the pool. */
+            candidates: components["schemas"]["CandidateView"][];
+            chosen?: components["schemas"]["ChosenView"] | null;
+            /** @description Why nobody would be: the code a client would see. */
+            refusal?: string | null;
+            /**
+             * Format: int64
+             * @description Milliseconds until somebody can be asked again.
+             */
+            retry_ms?: number | null;
+        };
+        /** @description One field's change; an absent side means the field is not set there. */
+        FieldChange: {
+            /** @description The value after. */
+            after?: Record<string, never>;
+            /** @description The value before. */
+            before?: Record<string, never>;
+            /** @description `timeouts.connect`, `members[1].priority`. */
+            path: string;
+        };
+        /** @description Something a person should know; most severe first. */
+        Finding: components["schemas"]["What"] & {
+            /** @description How bad. */
+            severity: components["schemas"]["Severity"];
+        };
+        /**
+         * Format: int64
+         * @description A group.
+         */
+        GroupId: number;
+        /** @description Everything of a group but its identity. */
+        GroupSpec_UpstreamId: {
+            /** @description Virtual models. */
+            aliases?: {
+                [key: string]: components["schemas"]["Alias_UpstreamId"];
+            };
+            /** @description The weights of `balanced`. */
+            balance?: components["schemas"]["Balance"];
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description Cap on the billing multiplier. */
+            max_multiplier?: string | null;
+            /** @description The pool. */
+            members?: components["schemas"]["Member_UpstreamId"][];
+            /** @description What happens when a tier is full. */
+            on_saturation?: components["schemas"]["OnSaturation"];
+            /** @description The bounded queue. */
+            queue?: components["schemas"]["Queue"];
+            /** @description Regions allowed; absent: any. */
+            regions?: string[] | null;
+            /** @description Capabilities every member must have. */
+            require?: components["schemas"]["Capability"][];
+            /** @description How one of several members of a tier is chosen. */
+            strategy?: components["schemas"]["Strategy"];
+            /** @description A translation loss is refused. */
+            strict?: boolean;
+            /** @description What happens to a member whose multiplier is unknown. */
+            unknown_multiplier?: components["schemas"]["UnknownMultiplier"];
+            wait?: components["schemas"]["Span"] | null;
+        };
+        /** @description A group. */
+        GroupView: components["schemas"]["GroupSpec_UpstreamId"] & {
+            /** @description Identity. */
+            id: components["schemas"]["GroupId"];
+            /** @description Name. */
+            name: components["schemas"]["Name"];
+            /** @description The revision that last changed it; a change has to name it. */
+            revision: components["schemas"]["Revision"];
+        };
+        /** @description A turn of an upstream's health. */
+        Incident: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            class?: components["schemas"]["Class"] | null;
+            /** @description What. */
+            kind: components["schemas"]["IncidentKind"];
+            /** @description Whose. */
+            upstream: components["schemas"]["UpstreamId"];
+        };
+        /**
+         * @description What happened to an upstream.
+         * @enum {string}
+         */
+        IncidentKind: "opened" | "closed" | "credential_rejected";
+        /** @description A row of the list. */
+        Item: components["schemas"]["RequestRecord"] & {
+            /** @description Its attempts in short, in order. */
+            route: components["schemas"]["RouteStep"][];
+        };
+        /** @description How the journal is doing. */
+        JournalStats: {
+            /** @description The last failure, until something was stored again. */
+            last_error?: string | null;
+            /**
+             * Format: int64
+             * @description Records lost since the start: the queue was full, or the journal was.
+             */
+            lost: number;
+            /**
+             * Format: date-time
+             * @description When the oldest waiting record ended, as far as it was looked at.
+             */
+            oldest?: string | null;
+            /**
+             * Format: int64
+             * @description Records since the start that the database refused for what they are; they are in `journal/rejected.jsonl`.
+             */
+            rejected: number;
+            /**
+             * Format: int64
+             * @description Records stored since the start.
+             */
+            shipped: number;
+            /**
+             * Format: int64
+             * @description Bytes of journal on disk that wait for the database.
+             */
+            waiting_bytes: number;
+            /**
+             * Format: int64
+             * @description Records that wait for the database.
+             */
+            waiting_records: number;
+        };
+        /**
+         * Format: int64
+         * @description An access key.
+         */
+        KeyId: number;
+        /** @description Everything of a key but its identity and secret. `R` is how its group is named. */
+        KeySpec_GroupId: {
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description Switched on. */
+            enabled?: boolean;
+            /**
+             * Format: date-time
+             * @description From then on it is invalid.
+             */
+            expires_at?: string | null;
+            /**
+             * Format: int64
+             * @description A group.
+             */
+            group: number;
+            /** @description Only upstreams with one of these labels; absent: any. */
+            labels?: string[] | null;
+            /** @description Limits. */
+            limits?: components["schemas"]["Limits"];
+            /** @description Models it may ask for; absent: any. */
+            models?: string[] | null;
+            /** @description Regions allowed; absent: any. */
+            regions?: string[] | null;
+        };
+        /** @description An access key, without its secret. */
+        KeyView: components["schemas"]["KeySpec_GroupId"] & {
+            /** @description Identity. */
+            id: components["schemas"]["KeyId"];
+            /** @description Name. */
+            name: components["schemas"]["Name"];
+            /** @description Its first characters. */
+            prefix: string;
+            /** @description The revision that last changed it; a change has to name it. */
+            revision: components["schemas"]["Revision"];
+        };
+        /** @description A group and who carries it. */
+        Lane: {
+            /** @description Identity. */
+            id: components["schemas"]["GroupId"];
+            /** @description Its members by priority. */
+            members: components["schemas"]["LaneMember"][];
+            /** @description Name. */
+            name: components["schemas"]["Name"];
+        };
+        LaneMember: {
+            /** @description How it is; a membership that is switched off is off. */
+            condition: components["schemas"]["Condition"];
+            /**
+             * Format: int32
+             * @description Requests under way.
+             */
+            in_flight: number;
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: int32
+             * @description Smaller first.
+             */
+            priority: number;
+            /**
+             * Format: double
+             * @description Share of the group's answered requests of the last 24 hours, 0 to 1.
+             */
+            share?: number | null;
+            /**
+             * Format: double
+             * @description Average time to first token in milliseconds.
+             */
+            ttft_ms?: number | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+            /**
+             * Format: int32
+             * @description Weight within the tier.
+             */
+            weight: number;
+        };
+        /** @description Limits of an upstream or key; absent: none. Counted per process. */
+        Limits: {
+            /**
+             * Format: int32
+             * @description Requests at the same time.
+             * @default null
+             */
+            concurrency: number | null;
+            /**
+             * Format: int32
+             * @description Requests a minute.
+             * @default null
+             */
+            rpm: number | null;
+            /**
+             * Format: int64
+             * @description Tokens a minute.
+             * @default null
+             */
+            tpm: number | null;
+        };
+        /** @description A list. */
+        List_GroupView: {
+            /** @description Its items. */
+            items: (components["schemas"]["GroupSpec_UpstreamId"] & {
+                /** @description Identity. */
+                id: components["schemas"]["GroupId"];
+                /** @description Name. */
+                name: components["schemas"]["Name"];
+                /** @description The revision that last changed it; a change has to name it. */
+                revision: components["schemas"]["Revision"];
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_Item: {
+            /** @description Its items. */
+            items: (components["schemas"]["RequestRecord"] & {
+                /** @description Its attempts in short, in order. */
+                route: components["schemas"]["RouteStep"][];
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_KeyView: {
+            /** @description Its items. */
+            items: (components["schemas"]["KeySpec_GroupId"] & {
+                /** @description Identity. */
+                id: components["schemas"]["KeyId"];
+                /** @description Name. */
+                name: components["schemas"]["Name"];
+                /** @description Its first characters. */
+                prefix: string;
+                /** @description The revision that last changed it; a change has to name it. */
+                revision: components["schemas"]["Revision"];
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_LogLine: {
+            /** @description Its items. */
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                at: string;
+                /** @description error, warn, info or debug. */
+                level: string;
+                /** @description What. */
+                message: string;
+                /**
+                 * Format: int64
+                 * @description Its number; ever increasing.
+                 */
+                number: number;
+                /** @description The part of the program. */
+                target: string;
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_MemberView: {
+            /** @description Its items. */
+            items: (components["schemas"]["Member_UpstreamId"] & {
+                /** @description How the upstream is, in one word. */
+                condition: components["schemas"]["Condition"];
+                /** @description How the upstream is, in full. */
+                health: components["schemas"]["UpstreamHealth"];
+                /** @description The upstream's name. */
+                name: components["schemas"]["Name"];
+                /** @description The upstream is switched on. */
+                upstream_enabled: boolean;
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_RevisionRecord: {
+            /** @description Its items. */
+            items: {
+                /** @description Who made it. */
+                author: string;
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                created_at: string;
+                /** @description Its number. */
+                id: components["schemas"]["Revision"];
+                /** @description What was changed, in a sentence. */
+                summary: string;
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_TagView: {
+            /** @description Its items. */
+            items: {
+                /** @description Upstreams that carry it as a label. */
+                label: number;
+                /** @description Upstreams whose main tag it is. */
+                main: number;
+                /** @description The word. */
+                name: string;
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_UpstreamView: {
+            /** @description Its items. */
+            items: (components["schemas"]["UpstreamSpec"] & {
+                /** @description How it is, in one word. */
+                condition: components["schemas"]["Condition"];
+                /** @description Its credentials. */
+                credentials: components["schemas"]["CredentialView"][];
+                /** @description Groups it is a member of. */
+                groups: components["schemas"]["GroupId"][];
+                /** @description How it is, in full. */
+                health: components["schemas"]["UpstreamHealth"];
+                /** @description Identity. */
+                id: components["schemas"]["UpstreamId"];
+                /** @description Name. */
+                name: components["schemas"]["Name"];
+                /** @description The revision that last changed it; a change has to name it. */
+                revision: components["schemas"]["Revision"];
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A line. */
+        LogLine: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description error, warn, info or debug. */
+            level: string;
+            /** @description What. */
+            message: string;
+            /**
+             * Format: int64
+             * @description Its number; ever increasing.
+             */
+            number: number;
+            /** @description The part of the program. */
+            target: string;
+        };
+        /** @description A URL whose user information is secret. It is printed with `***` in its place. */
+        MaskedUrl: string;
+        /** @description A member with its state. */
+        MemberView: components["schemas"]["Member_UpstreamId"] & {
+            /** @description How the upstream is, in one word. */
+            condition: components["schemas"]["Condition"];
+            /** @description How the upstream is, in full. */
+            health: components["schemas"]["UpstreamHealth"];
+            /** @description The upstream's name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream is switched on. */
+            upstream_enabled: boolean;
+        };
+        /** @description An upstream in a group. `R` is how the upstream is named: by id inside, by name in files. */
+        Member_UpstreamId: {
+            /** @description Switched on in this group. */
+            enabled?: boolean;
+            /**
+             * Format: int64
+             * @description Largest estimated prompt in tokens.
+             */
+            max_input?: number | null;
+            /**
+             * Format: int64
+             * @description Smallest estimated prompt in tokens.
+             */
+            min_input?: number | null;
+            /**
+             * Format: int32
+             * @description Smaller first.
+             */
+            priority?: number;
+            /**
+             * Format: int64
+             * @description An upstream, for ever: renaming keeps it, deleting and making anew does not.
+             */
+            upstream: number;
+            /**
+             * Format: int32
+             * @description Share within its tier, at least 1.
+             */
+            weight?: number;
+        };
+        /** @description One model of an upstream. */
+        ModelHealth: {
+            /**
+             * Format: int64
+             * @description For how many milliseconds more it is not asked for; 0 when the re-test is due.
+             */
+            excluded_ms?: number | null;
+            /** @description Its name at the upstream. */
+            model: string;
+            /**
+             * Format: double
+             * @description Average time to first token in milliseconds.
+             */
+            ttft_ms?: number | null;
+        };
+        /** @description Which models an upstream may be asked for, and under which names it knows them. */
+        ModelRules: {
+            /** @description Names or patterns; absent or empty: any. */
+            allow?: string[];
+            /** @description Name asked → name sent. A `*` in the target stands for what the `*` of the pattern matched. */
+            map?: {
+                [key: string]: string;
+            };
+        };
+        /** @description The models of an upstream. */
+        ModelsView: {
+            /** @description Their ids, as the upstream lists them. */
+            models: string[];
+        };
+        /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
+        Name: string;
+        /** @description A key that was made: the only time its secret is told. */
+        NewKey: {
+            /** @description Its name. */
+            name: string;
+            /** @description The key. */
+            secret: string;
+        };
+        /**
+         * @description What happens when a tier is full.
+         * @enum {string}
+         */
+        OnSaturation: "overflow" | "wait";
+        /** @description Values that occur, in order, bounded. */
+        Options: {
+            /** @description Client programs. */
+            clients: string[];
+            /** @description Error kinds. */
+            error_kinds: string[];
+            /** @description Models asked for. */
+            models: string[];
+        };
+        /**
+         * @description How a request or attempt ended.
+         * @enum {string}
+         */
+        Outcome: "success" | "failed" | "canceled" | "partial" | "client_error" | "unsupported" | "unavailable";
+        /** @description Everything at a glance. */
+        Overview: {
+            /** @description Address listened on. */
+            address: string;
+            day?: components["schemas"]["Stats"] | null;
+            /** @description What should be known, most severe first. */
+            findings: components["schemas"]["Finding"][];
+            /** @description The groups. */
+            groups: components["schemas"]["Lane"][];
+            /**
+             * Format: int64
+             * @description Requests now in flight.
+             */
+            in_flight: number;
+            /** @description Turns of health in the last 24 hours, newest first. */
+            incidents: components["schemas"]["Incident"][];
+            /**
+             * Format: double
+             * @description Median of the gateway's own time before the first attempt over the last minute, in microseconds.
+             */
+            overhead_us?: number | null;
+            /**
+             * Format: int64
+             * @description Requests of the last minute; absent while the database is away.
+             */
+            requests_per_minute?: number | null;
+            /** @description The word. */
+            status: components["schemas"]["StatusWord"];
+        };
+        /** @description Something wrong in a file or in a configuration: where, and a sentence with the remedy. */
+        Problem: {
+            /** @description What is wrong and what to do. */
+            message: string;
+            /** @description `upstreams[0].base_url`, or `upstreams[relay-a].base_url` once names are known. */
+            path: string;
+        };
+        /** @description What differs between upstreams of one kind: a named base and overrides of single keys (`docs/configuration.md`). */
+        ProfileSpec: {
+            /** @default null */
+            anthropic_version: string | null;
+            /** @default null */
+            auto_cache: boolean | null;
+            /** @default null */
+            base: string | null;
+            /** @default null */
+            custom_tools: boolean | null;
+            /** @default null */
+            default_effort: string | null;
+            /**
+             * Format: int32
+             * @default null
+             */
+            default_max_tokens: number | null;
+            /** @default null */
+            developer_role: boolean | null;
+            /** @default null */
+            efforts: string[] | null;
+            /** @default null */
+            forced_tool_stops_thinking: boolean | null;
+            /** @default null */
+            max_tokens_field: string | null;
+            /** @default null */
+            mid_system: boolean | null;
+            /** @default null */
+            replay_reasoning: string | null;
+            /** @default null */
+            sampling: boolean | null;
+            /** @default null */
+            schema_rules: string | null;
+            /** @default null */
+            single_system: boolean | null;
+            /** @default null */
+            structured_output: boolean | null;
+            /** @default null */
+            think_tags: boolean | null;
+            /** @default null */
+            thinking: components["schemas"]["Thinking"] | null;
+            /** @default null */
+            usage_chunk: boolean | null;
+            /** @default null */
+            verbosity: boolean | null;
+        };
+        /**
+         * @description A protocol on the wire, as a client speaks it.
+         * @enum {string}
+         */
+        Protocol: "chat" | "responses" | "claude";
+        /** @description The bounded queue of a group. */
+        Queue: {
+            /**
+             * Format: int32
+             * @description Requests that may wait.
+             * @default 256
+             */
+            size: number;
+            /**
+             * @description How long one may wait.
+             * @default 1m
+             */
+            wait: components["schemas"]["Span"];
+        };
+        /** @description What became of one member. */
+        Reason: {
+            /** @enum {string} */
+            reason: "disabled";
+        } | {
+            /** @enum {string} */
+            reason: "policy";
+        } | {
+            /** @enum {string} */
+            reason: "model_missing";
+        } | {
+            /** @description The first such capability. */
+            missing: components["schemas"]["Capability"];
+            /** @enum {string} */
+            reason: "capability";
+        } | {
+            /** @enum {string} */
+            reason: "context";
+        } | {
+            /** @enum {string} */
+            reason: "size";
+        } | {
+            /** @enum {string} */
+            reason: "untranslatable";
+        } | {
+            /** @enum {string} */
+            reason: "over_cap";
+        } | {
+            /**
+             * Format: int64
+             * @description Milliseconds until it is looked at again; absent when unknown.
+             */
+            ms?: number | null;
+            /** @enum {string} */
+            reason: "exhausted";
+        } | {
+            /** @description Why. */
+            class: components["schemas"]["Class"];
+            /**
+             * Format: int64
+             * @description For how many milliseconds; absent when without end.
+             */
+            ms?: number | null;
+            /** @enum {string} */
+            reason: "cooling_down";
+        } | {
+            /** @enum {string} */
+            reason: "saturated";
+        } | {
+            /** @enum {string} */
+            reason: "tried";
+        } | {
+            /** @enum {string} */
+            reason: "chosen";
+        } | {
+            /** @enum {string} */
+            reason: "lower_tier";
+        } | {
+            /** @enum {string} */
+            reason: "not_drawn";
+        };
+        /** @description One client request. */
+        RequestRecord: components["schemas"]["UsageColumns"] & {
+            /** @description The affinity key, hashed. */
+            affinity_key?: string | null;
+            /**
+             * Format: int32
+             * @description Attempts made.
+             */
+            attempt_count: number;
+            /** @description The client program, as far as it is known (`codex`, `claude-code`, …). */
+            client?: string | null;
+            /** @description Peer address. */
+            client_ip?: string | null;
+            /**
+             * Format: date-time
+             * @description When its last byte was sent.
+             */
+            completed_at: string;
+            /**
+             * Format: int64
+             * @description Milliseconds from the head's arrival to the last byte.
+             */
+            duration_ms: number;
+            /** @description The path called, without query. */
+            endpoint: string;
+            /** @description Class and detail of the failure. */
+            error_kind?: string | null;
+            error_source?: components["schemas"]["ErrorSource"] | null;
+            /** @description A sentence, at most 500 bytes. */
+            error_text?: string | null;
+            /**
+             * Format: int64
+             * @description Estimated prompt tokens (UTF-8 bytes of text ÷ 4).
+             */
+            estimated_input?: number | null;
+            group_id?: components["schemas"]["GroupId"] | null;
+            /** @description Its name at the time. */
+            group_name?: string | null;
+            /**
+             * Format: uuid
+             * @description Identity, UUIDv7.
+             */
+            id: string;
+            key_id?: components["schemas"]["KeyId"] | null;
+            /** @description Its name at the time. */
+            key_name?: string | null;
+            /** @description The last event seen, at most 80 bytes. */
+            last_event?: string | null;
+            /** @description The model asked for, as the client wrote it. */
+            model?: string | null;
+            /** @description How it ended. */
+            outcome: components["schemas"]["Outcome"];
+            /**
+             * Format: int64
+             * @description Microseconds of `duration_ms` that were not spent waiting for an upstream, until the first attempt was sent.
+             */
+            overhead_us?: number | null;
+            protocol?: components["schemas"]["Protocol"] | null;
+            /** @description Per candidate, why it was chosen or stopped, compactly. */
+            reasons: Record<string, never>;
+            /** @description The region asked for. */
+            region?: string | null;
+            /**
+             * Format: int64
+             * @description Size of the client's body, decoded.
+             */
+            request_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes of body sent to the client.
+             */
+            response_bytes: number;
+            /** @description The configuration revision used. */
+            revision: components["schemas"]["Revision"];
+            /**
+             * Format: date-time
+             * @description When the request's head had arrived.
+             */
+            started_at: string;
+            /**
+             * Format: int32
+             * @description HTTP status sent; 499 when the client left before one was.
+             */
+            status: number;
+            /** @description Whether a stream was asked for. */
+            stream: boolean;
+            /** @description Whether the completion event was seen. */
+            stream_completed: boolean;
+            /**
+             * Format: int64
+             * @description Milliseconds to the first output.
+             */
+            ttft_ms?: number | null;
+            upstream_id?: components["schemas"]["UpstreamId"] | null;
+            /** @description Its name at the time. */
+            upstream_name?: string | null;
+            /** @description The upstream's own request id. */
+            upstream_request_id?: string | null;
+            /** @description At most 512 characters. */
+            user_agent?: string | null;
+            /** @description Codes of what translation dropped or changed. */
+            warnings: string[];
+        };
+        /**
+         * Format: int64
+         * @description A numbered state of the configuration; 0 is the empty one before the first change.
+         */
+        Revision: number;
+        /** @description A revision without its document. */
+        RevisionRecord: {
+            /** @description Who made it. */
+            author: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+            /** @description Its number. */
+            id: components["schemas"]["Revision"];
+            /** @description What was changed, in a sentence. */
+            summary: string;
+        };
+        /** @description What rolling back did. */
+        RolledBack: {
+            /** @description What is different from before. */
+            changes: components["schemas"]["Change"][];
+            /** @description The new revision. */
+            revision: components["schemas"]["Revision"];
+        };
+        /** @description An attempt in short. */
+        RouteStep: {
+            /** @description Class and detail of the failure. */
+            error_kind?: string | null;
+            /**
+             * Format: int32
+             * @description 1, 2, 3 …
+             */
+            number: number;
+            /** @description How it ended. */
+            outcome: components["schemas"]["Outcome"];
+            /**
+             * Format: int32
+             * @description HTTP status of the upstream.
+             */
+            status?: number | null;
+            /** @description Upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+            /** @description Its name at the time. */
+            upstream_name: string;
+        };
+        /** @description What saving did. */
+        SavedView: {
+            /**
+             * Format: int64
+             * @description Identity.
+             */
+            id: number;
+            new_key?: components["schemas"]["NewKey"] | null;
+            /** @description The revision in force afterwards. */
+            revision: components["schemas"]["Revision"];
+        };
+        /**
+         * @description Why a candidate was chosen.
+         * @enum {string}
+         */
+        Selection: "initial" | "failover" | "credential" | "retry" | "affinity" | "recovery_trial" | "last_resort";
+        /** @description A session. */
+        SessionView: {
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expires_at: string;
+            /** @description To be sent as `authorization: Bearer`. */
+            token: string;
+        };
+        /** @description Every setting with its effective value. */
+        Settings: {
+            /**
+             * @description Tightens the first-response limit from what was observed.
+             * @default true
+             */
+            adaptive_timeout: boolean;
+            /**
+             * @description Keeps a session on its upstream.
+             * @default true
+             */
+            affinity: boolean;
+            /**
+             * Format: int32
+             * @description Sessions remembered.
+             * @default 8192
+             */
+            affinity_max: number;
+            /**
+             * @description How long a session is remembered.
+             * @default 6h
+             */
+            affinity_ttl: components["schemas"]["Span"];
+            /**
+             * @description Quiet time between two alerts of one kind.
+             * @default 1m
+             */
+            alert_debounce: components["schemas"]["Span"];
+            /**
+             * @description Host names accepted besides loopback names.
+             * @default []
+             */
+            allowed_hosts: string[];
+            /**
+             * @description Origins accepted besides our own.
+             * @default []
+             */
+            allowed_origins: string[];
+            /**
+             * @description How long billing snapshots are kept; 0 is for ever.
+             * @default 30d
+             */
+            billing_retention: components["schemas"]["Span"];
+            /**
+             * @description Largest client body.
+             * @default 64MiB
+             */
+            body_limit: components["schemas"]["Size"];
+            /**
+             * Format: double
+             * @description Share of failures in the window that opens a breaker.
+             * @default 0.5
+             */
+            breaker_error_rate: number;
+            /**
+             * Format: int32
+             * @description Failures in a row that open a breaker.
+             * @default 3
+             */
+            breaker_failures: number;
+            /**
+             * Format: int32
+             * @description Results in the window before the rate counts.
+             * @default 10
+             */
+            breaker_min_results: number;
+            /**
+             * @description How long a breaker stays open the first time.
+             * @default 30s
+             */
+            breaker_open: components["schemas"]["Span"];
+            /**
+             * @description How long a breaker stays open at the most.
+             * @default 5m
+             */
+            breaker_open_max: components["schemas"]["Span"];
+            /**
+             * Format: int32
+             * @description Successes in a row that close a half-open breaker.
+             * @default 2
+             */
+            breaker_recovery_successes: number;
+            /**
+             * @description Window of the breaker's error rate.
+             * @default 5m
+             */
+            breaker_window: components["schemas"]["Span"];
+            /**
+             * @description Limit for DNS, TCP, TLS and proxy together.
+             * @default 10s
+             */
+            connect_timeout: components["schemas"]["Span"];
+            /**
+             * @description Largest single stream event.
+             * @default 16MiB
+             */
+            event_limit: components["schemas"]["Size"];
+            /** @default null */
+            fetch_proxy: components["schemas"]["MaskedUrl"] | null;
+            /**
+             * @description Limit until the first work of a stream.
+             * @default 2m
+             */
+            first_response_timeout: components["schemas"]["Span"];
+            /**
+             * @description Silence after which a translated stream gets a keep-alive.
+             * @default 15s
+             */
+            keep_alive: components["schemas"]["Span"];
+            /**
+             * Format: int32
+             * @description Candidates tried for one request.
+             * @default 3
+             */
+            max_attempts: number;
+            /**
+             * @description Limit of a whole answer that is not streamed.
+             * @default 10m
+             */
+            non_stream_timeout: components["schemas"]["Span"];
+            /**
+             * @description How long probe results are kept; 0 is for ever.
+             * @default 30d
+             */
+            probe_retention: components["schemas"]["Span"];
+            /**
+             * @description How long requests are kept; 0 is for ever.
+             * @default 7d
+             */
+            request_retention: components["schemas"]["Span"];
+            /**
+             * @description The longest wait that is told to a client as `Retry-After`.
+             * @default 1m
+             */
+            retry_after_max: components["schemas"]["Span"];
+            /**
+             * Format: double
+             * @description Repeats as a share of requests over 10 s.
+             * @default 0.2
+             */
+            retry_budget: number;
+            /**
+             * Format: int32
+             * @description Repeats on the same candidate.
+             * @default 0
+             */
+            retry_same: number;
+            /**
+             * @description Limit of silence inside a stream.
+             * @default 5m
+             */
+            stream_idle_timeout: components["schemas"]["Span"];
+            /**
+             * @description IANA name that defines today, day and month; absent until the first start has written the machine's.
+             * @default null
+             */
+            time_zone: string | null;
+        };
+        /** @description A change of settings. */
+        SettingsChange: {
+            /** @description The revision of the settings it was made from. */
+            revision: components["schemas"]["Revision"];
+            /** @description New values by name; `null` goes back to the default. */
+            values: Record<string, never>;
+        };
+        /** @description Every setting. */
+        SettingsView: {
+            /** @description The defaults. */
+            defaults: components["schemas"]["Settings"];
+            /** @description The revision that last changed one; a change has to name it. */
+            revision: components["schemas"]["Revision"];
+            /** @description Names that are set; all others have their defaults. */
+            set: string[];
+            /** @description Effective values. */
+            values: components["schemas"]["Settings"];
+        };
+        /**
+         * @description How bad a finding is.
+         * @enum {string}
+         */
+        Severity: "down" | "degraded" | "info";
+        /** @description The admin token. */
+        SignIn: {
+            /** @description What the file admin-token of the data directory holds. */
+            token: string;
+        };
+        /**
+         * @description A size in bytes, written `64MiB`, `512KiB` or as a number of bytes.
+         * @example 64MiB
+         */
+        Size: string;
+        /**
+         * @description A duration that is written and read as text (`10s`, `1h 30m`, `500ms`).
+         * @example 10s
+         */
+        Span: string;
+        /** @description A protocol that was tried. */
+        Spoken: {
+            /** @description A whole answer came; else what came only shows that the protocol is known there. */
+            answered: boolean;
+            class?: components["schemas"]["Class"] | null;
+            /** @description A sentence about the failure. */
+            error?: string | null;
+            /** @description The model asked. */
+            model: string;
+            /** @description It is spoken there. */
+            ok: boolean;
+            /** @description Which. */
+            protocol: components["schemas"]["Protocol"];
+            /**
+             * Format: int32
+             * @description HTTP status.
+             */
+            status?: number | null;
+            /**
+             * Format: int64
+             * @description Milliseconds to the first output.
+             */
+            ttft_ms?: number | null;
+        };
+        /**
+         * @description The word.
+         * @enum {string}
+         */
+        State: "healthy" | "cooling" | "trying" | "down" | "off";
+        /** @description Figures over the requests that pass a filter. `direct_success` to `client_error` add up to `total`. */
+        Stats: {
+            /**
+             * Format: int64
+             * @description The client left.
+             */
+            canceled: number;
+            /**
+             * Format: int64
+             * @description Refused for what they are.
+             */
+            client_error: number;
+            /**
+             * Format: int64
+             * @description Success with one attempt.
+             */
+            direct_success: number;
+            /**
+             * Format: int64
+             * @description Failed, nobody there, or nobody able.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Success after more.
+             */
+            failover_success: number;
+            /**
+             * Format: double
+             * @description Median of the duration in milliseconds.
+             */
+            p50_duration_ms?: number | null;
+            /**
+             * Format: double
+             * @description Median of the time to the first output, in milliseconds, over those that have one. These four are of a sample
+             *     where there are more than 100,000 requests.
+             */
+            p50_ttft_ms?: number | null;
+            /**
+             * Format: double
+             * @description Its 95th percentile.
+             */
+            p95_duration_ms?: number | null;
+            /**
+             * Format: double
+             * @description Its 95th percentile.
+             */
+            p95_ttft_ms?: number | null;
+            /**
+             * Format: int64
+             * @description Broken off.
+             */
+            partial: number;
+            /**
+             * Format: int64
+             * @description With more than one attempt, however they ended.
+             */
+            retried: number;
+            /**
+             * Format: double
+             * @description Both successes ÷ total; none without requests.
+             */
+            success_rate?: number | null;
+            /**
+             * Format: int64
+             * @description Input tokens neither read from nor written to a cache.
+             */
+            tokens_fresh: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            tokens_output: number;
+            /**
+             * Format: int64
+             * @description Input tokens read from a cache.
+             */
+            tokens_read: number;
+            /**
+             * Format: int64
+             * @description Reasoning tokens, a part of the output.
+             */
+            tokens_reasoning: number;
+            /**
+             * Format: int64
+             * @description Input tokens written to a cache, of any life.
+             */
+            tokens_write: number;
+            /**
+             * Format: int64
+             * @description Requests.
+             */
+            total: number;
+        };
+        /** @description How the gateway is doing. */
+        Status: {
+            /** @description Address listened on. */
+            address: string;
+            /** @description Session affinity. */
+            affinity: components["schemas"]["AffinityStatus"];
+            /**
+             * Format: int64
+             * @description Attempts made since the start.
+             */
+            attempts_made: number;
+            /** @description The database. */
+            database: components["schemas"]["DatabaseStatus"];
+            /**
+             * Format: int64
+             * @description Requests now in flight.
+             */
+            in_flight: number;
+            /** @description The journal: what waits, what was lost (which must be nothing). */
+            journal: components["schemas"]["JournalStats"];
+            /**
+             * Format: int64
+             * @description Requests finished since the start.
+             */
+            requests_finished: number;
+            /** @description Revision in force. */
+            revision: components["schemas"]["Revision"];
+            /**
+             * Format: int64
+             * @description Milliseconds since the start.
+             */
+            uptime_ms: number;
+            /** @description The vault. */
+            vault: components["schemas"]["VaultStatus"];
+            /** @description Program version. */
+            version: string;
+        };
+        /**
+         * @description The state of the whole in one word.
+         * @enum {string}
+         */
+        StatusWord: "healthy" | "degraded" | "down" | "stopping";
+        /** @description A step of a test. */
+        Step: {
+            /** @description The model asked for. */
+            model: string;
+            /** @description The protocol spoken. */
+            protocol: components["schemas"]["Protocol"];
+            /** @enum {string} */
+            type: "started";
+            /** @description The URL called (upstreams only). */
+            url?: string | null;
+        } | {
+            /** @description The text. */
+            text: string;
+            /** @enum {string} */
+            type: "content";
+        } | {
+            /**
+             * Format: int32
+             * @description Attempts made (groups only).
+             */
+            attempts?: number | null;
+            /**
+             * Format: int64
+             * @description Milliseconds altogether.
+             */
+            duration_ms: number;
+            /** @description A sentence about it. */
+            error?: string | null;
+            /** @description Class and detail of a failure, or the gateway's own code. */
+            kind?: string | null;
+            /** @description A whole answer came. */
+            ok: boolean;
+            /** @description The request's id, for its record (groups only). */
+            request_id?: string | null;
+            /**
+             * Format: int32
+             * @description HTTP status.
+             */
+            status?: number | null;
+            /**
+             * Format: int64
+             * @description Milliseconds to the first output.
+             */
+            ttft_ms?: number | null;
+            /** @enum {string} */
+            type: "finished";
+            /** @description The upstream that answered (groups only). */
+            upstream?: string | null;
+        };
+        /**
+         * @description How one of several members of a tier is chosen.
+         * @enum {string}
+         */
+        Strategy: "p2c" | "smooth_weighted" | "balanced" | "cheapest" | "spread";
+        /** @description What to configure. */
+        Suggestion: {
+            auth?: components["schemas"]["Auth"] | null;
+            /** @description The upstream's `protocol`. */
+            protocol: components["schemas"]["UpstreamKind"];
+        };
+        /** @description A tag. */
+        TagView: {
+            /** @description Upstreams that carry it as a label. */
+            label: number;
+            /** @description Upstreams whose main tag it is. */
+            main: number;
+            /** @description The word. */
+            name: string;
+        };
+        /** @description One main tag and any number of labels. */
+        Tags: {
+            /**
+             * @description Policies of keys may name these.
+             * @default []
+             */
+            labels: string[];
+            /**
+             * @description Groups upstreams in the window.
+             * @default null
+             */
+            main: string | null;
+        };
+        /** @description What to ask. */
+        TestBody: {
+            /**
+             * Format: int32
+             * @description Output limit; absent: 64.
+             * @default null
+             */
+            max_tokens: number | null;
+            /**
+             * @description The prompt; absent: a greeting.
+             * @default null
+             */
+            message: string | null;
+            /**
+             * @description The model; absent: the first one of the upstream's rules or list.
+             * @default null
+             */
+            model: string | null;
+            /** @default null */
+            protocol: components["schemas"]["Protocol"] | null;
+        };
+        /**
+         * @description How a Claude upstream is asked to think.
+         * @enum {string}
+         */
+        Thinking: "adaptive" | "manual" | "none";
+        /** @description Overrides of the settings' timeouts. */
+        Timeouts: {
+            /** @default null */
+            connect: components["schemas"]["Span"] | null;
+            /** @default null */
+            first_response: components["schemas"]["Span"] | null;
+            /** @default null */
+            idle: components["schemas"]["Span"] | null;
+            /** @default null */
+            non_stream: components["schemas"]["Span"] | null;
+        };
+        /**
+         * @description What happens to a member whose multiplier is unknown.
+         * @enum {string}
+         */
+        UnknownMultiplier: "allow" | "deny";
+        /** @description The health of one upstream. */
+        UpstreamHealth: {
+            cooling?: components["schemas"]["CoolingView"] | null;
+            /** @description Credentials that are cooling down. */
+            credentials: components["schemas"]["CredentialHealth"][];
+            /**
+             * Format: int32
+             * @description Failures in a row.
+             */
+            failures: number;
+            /**
+             * Format: int32
+             * @description Requests under way.
+             */
+            in_flight: number;
+            last_failure?: components["schemas"]["Class"] | null;
+            /** @description Models with an exclusion or a known latency. */
+            models: components["schemas"]["ModelHealth"][];
+            /**
+             * Format: int64
+             * @description Milliseconds until an open breaker admits a trial.
+             */
+            open_ms?: number | null;
+            /**
+             * Format: int32
+             * @description Openings in a row without a closing between.
+             */
+            openings: number;
+            /**
+             * Format: int64
+             * @description Results of the last hour that count.
+             */
+            results: number;
+            /** @description Its breaker. */
+            state: components["schemas"]["BreakerState"];
+            /**
+             * Format: int64
+             * @description Successes among them.
+             */
+            successes: number;
+            /**
+             * Format: double
+             * @description Average time to first token in milliseconds.
+             */
+            ttft_ms?: number | null;
+        };
+        /**
+         * Format: int64
+         * @description An upstream, for ever: renaming keeps it, deleting and making anew does not.
+         */
+        UpstreamId: number;
+        /**
+         * @description What an upstream speaks: the key `protocol` of the configuration file.
+         * @enum {string}
+         */
+        UpstreamKind: "passthrough" | "openai" | "openai-response" | "claude" | "codex";
+        /** @description Everything of an upstream but its identity and credentials. */
+        UpstreamSpec: {
+            /** @description Permits `http://` beyond loopback. */
+            allow_plain_http?: boolean;
+            auth?: components["schemas"]["Auth"] | null;
+            /** @description Absolute http(s) URL. A last segment of `v` and digits stands for the route's own `/v1`. */
+            base_url: string;
+            /** @description Billing. */
+            billing?: components["schemas"]["Billing"];
+            /** @description What it can do; absent: everything. */
+            capabilities?: components["schemas"]["Capability"][] | null;
+            /** @description Switched on. */
+            enabled?: boolean;
+            /** @description Headers of its own, sent with every request. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Limits. */
+            limits?: components["schemas"]["Limits"];
+            /**
+             * Format: int64
+             * @description Longest prompt in tokens.
+             */
+            max_context?: number | null;
+            /** @description Which models, under which names. */
+            models?: components["schemas"]["ModelRules"];
+            profile?: components["schemas"]["ProfileSpec"] | null;
+            /** @description What it speaks. */
+            protocol?: components["schemas"]["UpstreamKind"];
+            proxy?: components["schemas"]["MaskedUrl"] | null;
+            /** @description Region; an upstream without one never satisfies a region constraint. */
+            region?: string | null;
+            /** @description The affinity key's value is sent in this header. */
+            session_header?: string | null;
+            /** @description Tags. */
+            tags?: components["schemas"]["Tags"];
+            /** @description Overrides of the settings' timeouts. */
+            timeouts?: components["schemas"]["Timeouts"];
+        };
+        /** @description An upstream with its state. */
+        UpstreamView: components["schemas"]["UpstreamSpec"] & {
+            /** @description How it is, in one word. */
+            condition: components["schemas"]["Condition"];
+            /** @description Its credentials. */
+            credentials: components["schemas"]["CredentialView"][];
+            /** @description Groups it is a member of. */
+            groups: components["schemas"]["GroupId"][];
+            /** @description How it is, in full. */
+            health: components["schemas"]["UpstreamHealth"];
+            /** @description Identity. */
+            id: components["schemas"]["UpstreamId"];
+            /** @description Name. */
+            name: components["schemas"]["Name"];
+            /** @description The revision that last changed it; a change has to name it. */
+            revision: components["schemas"]["Revision"];
+        };
+        /** @description [`crate::Usage`] under the names of its columns; absent counters were not reported. */
+        UsageColumns: {
+            /** Format: int64 */
+            tokens_fresh?: number | null;
+            /** Format: int64 */
+            tokens_output?: number | null;
+            /** Format: int64 */
+            tokens_read?: number | null;
+            /** Format: int64 */
+            tokens_reasoning?: number | null;
+            /** Format: int64 */
+            tokens_write_1h?: number | null;
+            /** Format: int64 */
+            tokens_write_5m?: number | null;
+            /** Format: int64 */
+            tokens_write_other?: number | null;
+            usage_wire?: components["schemas"]["Protocol"] | null;
+        };
+        VaultStatus: {
+            /** @description `keychain`, `file` or `memory`. */
+            kind: string;
+            /** @description Credentials whose secret could not be found. */
+            missing_credentials: number;
+        };
+        What: {
+            /** @enum {string} */
+            kind: "not_configured";
+        } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            kind: "group_down";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: int64
+             * @description Milliseconds until the first member is tried again.
+             */
+            remaining_ms?: number | null;
+        } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            kind: "group_degraded";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description Of how many that are switched on. */
+            of: number;
+            /** @description How many members do not serve. */
+            out: number;
+            /**
+             * Format: int64
+             * @description Milliseconds until the first of them is tried again.
+             */
+            remaining_ms?: number | null;
+        } | {
+            /** @description Why. */
+            class: components["schemas"]["Class"];
+            /** @enum {string} */
+            kind: "credential_rejected";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @enum {string} */
+            kind: "credentials_missing";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description Why. */
+            error: string;
+            /** @enum {string} */
+            kind: "database_away";
+        } | {
+            /** @enum {string} */
+            kind: "records_lost";
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            records: number;
+        };
+        Format: unknown;
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,102 @@
+/** Upstreams: reading, changing, testing. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { computed, toValue, type MaybeRefOrGetter } from "vue";
+import { api, steps, take } from "./client";
+import type { TestStep, Upstream } from "./types";
+
+const KEY = ["upstreams"];
+
+export function useUpstreams() {
+  return useQuery({
+    queryKey: KEY,
+    queryFn: async ({ signal }) => (await take(api.GET("/upstreams", { signal }))).items,
+  });
+}
+
+/** One upstream of the list. */
+export function useUpstream(id: MaybeRefOrGetter<number | null>) {
+  const list = useUpstreams();
+  const upstream = computed(() => list.data.value?.find((u) => u.id === toValue(id)));
+  return { ...list, upstream };
+}
+
+/** What an upstream may be changed in, as the configuration file spells it. */
+export type UpstreamPatch = Record<string, unknown>;
+
+export function createUpstream(body: UpstreamPatch) {
+  return take(api.POST("/upstreams", { body: body as never }));
+}
+
+export function changeUpstream(id: number, revision: number, patch: UpstreamPatch) {
+  return take(api.PATCH("/upstreams/{id}", { params: { path: { id } }, body: { ...patch, revision } as never }));
+}
+
+export function deleteUpstream(id: number, revision: number) {
+  return take(api.DELETE("/upstreams/{id}", { params: { path: { id }, query: { revision } } }));
+}
+
+export function restoreUpstream(id: number) {
+  return take(api.POST("/upstreams/{id}/restore", { params: { path: { id } } }));
+}
+
+export function resetUpstream(id: number) {
+  return take(api.POST("/upstreams/{id}/reset", { params: { path: { id } } }));
+}
+
+/** The models an upstream lists, asked of it now. */
+export function useUpstreamModels(id: MaybeRefOrGetter<number | null>) {
+  return useQuery({
+    queryKey: computed(() => ["upstream-models", toValue(id)]),
+    queryFn: async ({ signal }) => {
+      const path = { id: toValue(id) ?? 0 };
+      return (await take(api.GET("/upstreams/{id}/models", { params: { path }, signal }))).models;
+    },
+    enabled: computed(() => toValue(id) !== null),
+    retry: false,
+  });
+}
+
+export interface TestQuestion {
+  model?: string;
+  message?: string;
+  max_tokens?: number;
+  protocol?: string;
+}
+
+/** A question through the upstream, step by step. */
+export function testUpstream(id: number, question: TestQuestion, signal: AbortSignal): AsyncGenerator<TestStep> {
+  return steps<TestStep>(`/upstreams/${id}/test`, question, signal);
+}
+
+/** A mutation that renews the lists a change of configuration touches. */
+export function useChange<Args extends unknown[], T>(change: (...args: Args) => Promise<T>) {
+  const client = useQueryClient();
+  const mutation = useMutation({
+    mutationFn: (args: Args) => change(...args),
+    onSettled: () => client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "requests" }),
+  });
+  return { ...mutation, run: (...args: Args) => mutation.mutateAsync(args) };
+}
+
+export type { Upstream };
+
+export type BatchAction =
+  | { action: "enable" | "disable" | "delete" }
+  | { action: "tag" | "untag"; main?: string; labels?: string[] };
+
+/** One change to several at once: all or nothing. */
+export function batchUpstreams(ids: readonly number[], action: BatchAction) {
+  return take(api.POST("/upstreams/batch", { body: { ids: [...ids], ...action } as never }));
+}
+
+export interface DetectQuestion {
+  base_url: string;
+  credential?: string;
+  proxy?: string;
+  allow_plain_http?: boolean;
+}
+
+/** What is at an address; asks it a few very small questions. */
+export function detectUpstream(question: DetectQuestion) {
+  return take(api.POST("/upstreams/detect", { body: question }));
+}

@@ -1,0 +1,45 @@
+/** The condition of an upstream as it is shown: kind, word and shape. */
+import type { Schemas } from "@/api/client";
+import type { MessageKey } from "@/i18n";
+import type { Kind } from "@/components/ui/StateMark.vue";
+
+export type Condition = Schemas["Condition"];
+export type ConditionName = "healthy" | "cooling" | "trying" | "exhausted" | "rejected" | "missing" | "down" | "off";
+
+const KIND: Record<ConditionName, Kind> = {
+  healthy: "healthy",
+  cooling: "degraded",
+  trying: "degraded",
+  exhausted: "down",
+  rejected: "down",
+  missing: "down",
+  down: "down",
+  off: "stopped",
+};
+
+/** The words in order of severity. */
+export const CONDITION_NAMES: readonly ConditionName[] = [
+  "down",
+  "rejected",
+  "exhausted",
+  "missing",
+  "cooling",
+  "trying",
+  "healthy",
+  "off",
+];
+
+export function conditionName(condition: Condition): ConditionName {
+  if (condition.state !== "down") return condition.state;
+  if (condition.credentials_missing) return "missing";
+  if (condition.class === "exhausted") return "exhausted";
+  return condition.class === "credential" ? "rejected" : "down";
+}
+
+export function conditionKind(condition: Condition): Kind {
+  return KIND[conditionName(condition)];
+}
+
+export function conditionWord(condition: Condition): MessageKey {
+  return `state.${conditionName(condition)}`;
+}

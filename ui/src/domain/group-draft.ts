@@ -1,0 +1,93 @@
+/** A group as its form holds it, and back into the words of the configuration file. Members have a place of their own. */
+import { z } from "zod";
+import type { Capability, Group, Strategy } from "@/api/types";
+import { text } from "@/i18n";
+import { nameRule, wholeNumber } from "./checks";
+
+export interface TargetDraft {
+  upstream: string;
+  model: string;
+  weight: string;
+}
+
+export interface AliasDraft {
+  name: string;
+  candidates: TargetDraft[];
+  fallback: TargetDraft[];
+}
+
+export interface GroupDraft {
+  name: string;
+  strategy: Strategy;
+  balance: { price: string; latency: string; quality: string; load: string };
+  regions: string[];
+  require: Capability[];
+  aliases: AliasDraft[];
+}
+
+/** Names of upstreams by id. */
+export type NamesById = ReadonlyMap<number, string>;
+
+export function groupDraftOf(group: Group | undefined, names: NamesById): GroupDraft {
+  const target = (t: { upstream: number; model: string; weight?: number }): TargetDraft => ({
+    upstream: names.get(t.upstream) ?? "",
+    model: t.model,
+    weight: String(t.weight ?? 1),
+  });
+  const balance = group?.balance ?? { price: 0.25, latency: 0.3, quality: 0.3, load: 0.15 };
+  return {
+    name: group?.name ?? "",
+    strategy: group?.strategy ?? "p2c",
+    balance: {
+      price: String(balance.price),
+      latency: String(balance.latency),
+      quality: String(balance.quality),
+      load: String(balance.load),
+    },
+    regions: [...(group?.regions ?? [])],
+    require: [...(group?.require ?? [])],
+    aliases: Object.entries(group?.aliases ?? {}).map(([name, alias]) => ({
+      name,
+      candidates: alias.candidates.map(target),
+      fallback: (alias.fallback ?? []).map(target),
+    })),
+  };
+}
+
+export function groupFileOf(draft: GroupDraft): Record<string, unknown> {
+  const targets = (list: readonly TargetDraft[]) =>
+    list.map((t) => ({ upstream: t.upstream, model: t.model.trim(), weight: Number(t.weight || "1") }));
+  const { price, latency, quality, load } = draft.balance;
+  return {
+    name: draft.name.trim(),
+    strategy: draft.strategy,
+    ...(draft.strategy === "balanced"
+      ? { balance: { price: Number(price), latency: Number(latency), quality: Number(quality), load: Number(load) } }
+      : {}),
+    regions: draft.regions.length > 0 ? draft.regions : null,
+    require: draft.require,
+    aliases: Object.fromEntries(
+      draft.aliases.map((a) => [a.name.trim(), { candidates: targets(a.candidates), fallback: targets(a.fallback) }]),
+    ),
+  };
+}
+
+export function groupCheck(takenNames: readonly string[]) {
+  const weight = z.string().refine((typed) => Number(typed) >= 0 && Number(typed) <= 1, text("errors.share"));
+  const target = z.object({
+    upstream: z.string().min(1, text("errors.required")),
+    model: z.string().trim().min(1, text("errors.required")),
+    weight: wholeNumber(1, 1_000_000),
+  });
+  return z.object({
+    name: nameRule(takenNames),
+    balance: z.object({ price: weight, latency: weight, quality: weight, load: weight }),
+    aliases: z.array(
+      z.object({
+        name: z.string().trim().min(1, text("errors.required")),
+        candidates: z.array(target).min(1, text("errors.alias_empty")),
+        fallback: z.array(target),
+      }),
+    ),
+  });
+}

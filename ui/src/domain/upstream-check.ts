@@ -1,0 +1,28 @@
+/** What an upstream's form must satisfy. */
+import { z } from "zod";
+import { text } from "@/i18n";
+import { addressProblem, nameRule, proxyRule, spanRule, wholeNumber } from "./checks";
+
+const U32 = 4_294_967_295;
+
+export function upstreamCheck(takenNames: readonly string[]) {
+  return z
+    .object({
+      name: nameRule(takenNames),
+      base_url: z.string(),
+      allow_plain_http: z.boolean(),
+      auth: z.string(),
+      auth_header: z.string(),
+      proxy: proxyRule(),
+      max_context: wholeNumber(1, U32),
+      limits: z.object({ concurrency: wholeNumber(1, U32), rpm: wholeNumber(1, U32), tpm: wholeNumber(1, U32) }),
+      timeouts: z.object({ connect: spanRule(), first_response: spanRule(), idle: spanRule(), non_stream: spanRule() }),
+    })
+    .superRefine((draft, context) => {
+      const problem = addressProblem(draft.base_url, draft.allow_plain_http);
+      if (problem) context.addIssue({ code: "custom", path: ["base_url"], message: problem });
+      if (draft.auth === "header" && !draft.auth_header.trim()) {
+        context.addIssue({ code: "custom", path: ["auth_header"], message: text("errors.required") });
+      }
+    });
+}

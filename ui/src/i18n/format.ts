@@ -1,0 +1,101 @@
+/** Figures, spans and times as people read them. Unknown is a dash, never nought. */
+import { i18n, text } from ".";
+
+export const UNKNOWN = "–";
+
+function locale(): string {
+  return i18n.global.locale.value === ("zh" as never) ? "zh-CN" : "en-GB";
+}
+
+export function formatNumber(value: number | null | undefined, digits = 0): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** Large counts in short: 412.6 M. */
+export function formatCount(value: number | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  if (value < 100_000) return formatNumber(value);
+  if (value < 1_000_000) return `${formatNumber(value / 1000, 1)} k`;
+  return `${formatNumber(value / 1_000_000, 1)} M`;
+}
+
+/** Milliseconds with three significant digits: the figure and its unit. */
+export function splitMs(ms: number | null | undefined): { figure: string; unit: "ms" | "s" } | null {
+  if (ms === null || ms === undefined) return null;
+  if (ms < 100) return { figure: formatNumber(ms, ms < 10 ? 1 : 0), unit: "ms" };
+  const seconds = ms / 1000;
+  return { figure: formatNumber(seconds, seconds < 10 ? 2 : seconds < 100 ? 1 : 0), unit: "s" };
+}
+
+export function formatMs(ms: number | null | undefined): string {
+  const parts = splitMs(ms);
+  return parts ? `${parts.figure} ${parts.unit}` : UNKNOWN;
+}
+
+/** A share between 0 and 1 as per cent, without the sign. */
+export function formatShare(share: number | null | undefined, digits = 1): string {
+  if (share === null || share === undefined) return UNKNOWN;
+  const percent = share * 100;
+  return formatNumber(percent, percent === 100 || percent === 0 ? 0 : digits);
+}
+
+/** A countdown: 4:12, or 1:04:12. */
+export function formatClock(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const two = (n: number) => String(n).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+/** A span in a sentence: 4 m 12 s, 4 分 12 秒. The two largest units. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const units: [number, "day" | "hour" | "minute" | "second"][] = [
+    [86_400, "day"],
+    [3600, "hour"],
+    [60, "minute"],
+    [1, "second"],
+  ];
+  const first = Math.max(
+    0,
+    units.findIndex(([size]) => seconds >= size),
+  );
+  const parts: string[] = [];
+  let rest = seconds;
+  for (const [size, unit] of units.slice(seconds === 0 ? 3 : first).slice(0, 2)) {
+    const n = Math.floor(rest / size);
+    rest -= n * size;
+    if (n > 0 || parts.length === 0) parts.push(text(`common.span_${unit}`, { n }));
+  }
+  return parts.join(" ");
+}
+
+/** How long ago: 4 s ago, 4 秒前. */
+export function formatAgo(when: string | number | Date, now: number): string {
+  const ms = now - new Date(when).getTime();
+  if (ms < 1500) return text("common.just_now");
+  const seconds = Math.round(ms / 1000);
+  const largest =
+    seconds < 60 ? 1000 : seconds < 3600 ? 60_000 : seconds < 86_400 ? 3_600_000 : 86_400_000;
+  return text("common.ago", { span: formatSpan(Math.floor(ms / largest) * largest) });
+}
+
+function zoned(options: Intl.DateTimeFormatOptions, zone: string | undefined): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale(), { ...options, timeZone: zone, hourCycle: "h23" });
+}
+
+/** 14:32:07 */
+export function formatTime(when: string | Date, zone?: string): string {
+  return zoned({ hour: "2-digit", minute: "2-digit", second: "2-digit" }, zone).format(new Date(when));
+}
+
+/** 28 Nov 2026, 14:32:07 */
+export function formatMoment(when: string | Date, zone?: string): string {
+  return zoned({ dateStyle: "medium", timeStyle: "medium" }, zone).format(new Date(when));
+}
+
+/** 28 Nov 2026 */
+export function formatDay(when: string | Date, zone?: string): string {
+  return zoned({ dateStyle: "medium" }, zone).format(new Date(when));
+}

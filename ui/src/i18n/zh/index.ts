@@ -1,0 +1,29 @@
+import common from "./common.json";
+import nav from "./nav.json";
+import state from "./state.json";
+import reasons from "./reasons.json";
+import errors from "./errors.json";
+import login from "./login.json";
+import overview from "./overview.json";
+import groups from "./groups.json";
+import upstreams from "./upstreams.json";
+import keys from "./keys.json";
+import requests from "./requests.json";
+import settings from "./settings.json";
+import first_run from "./first_run.json";
+
+export default {
+  common,
+  nav,
+  state,
+  reasons,
+  errors,
+  login,
+  overview,
+  groups,
+  upstreams,
+  keys,
+  requests,
+  settings,
+  first_run,
+};

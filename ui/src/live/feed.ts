@@ -1,0 +1,77 @@
+/** The stream of live events: one connection for the page, again after a break, none while nobody looks. */
+import { ref } from "vue";
+import type { LiveEvent } from "@/api/types";
+import { host } from "@/host";
+
+/** `resumed`: the stream is back after a break, so anything may have happened. */
+export type Feed = LiveEvent | { type: "resumed" };
+
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 8000;
+
+const listeners = new Set<(event: Feed) => void>();
+
+export const feedState = ref<"connecting" | "live" | "lost">("connecting");
+
+/** Calls `listener` for each event until the returned function is called. */
+export function onFeed(listener: (event: Feed) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function tell(event: Feed): void {
+  for (const listener of listeners) listener(event);
+}
+
+let running: AbortController | undefined;
+
+async function run(signal: AbortSignal, isFirst: boolean): Promise<void> {
+  let first = isFirst;
+  let pause = FIRST_PAUSE;
+  while (!signal.aborted) {
+    const opened = () => {
+      pause = FIRST_PAUSE;
+      feedState.value = "live";
+      if (!first) tell({ type: "resumed" });
+      first = false;
+    };
+    await host.events((event) => tell(event as LiveEvent), opened, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    feedState.value = "lost";
+    first = false;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
+  }
+}
+
+let started = false;
+
+function connect(): void {
+  if (running || document.hidden) return;
+  running = new AbortController();
+  void run(running.signal, !started);
+  started = true;
+}
+
+function disconnect(): void {
+  running?.abort();
+  running = undefined;
+}
+
+function followVisibility(): void {
+  if (document.hidden) disconnect();
+  else connect();
+}
+
+/** Starts the feed; it rests while the page is hidden. */
+export function startFeed(): void {
+  document.addEventListener("visibilitychange", followVisibility);
+  connect();
+}
+
+/** Ends the feed. */
+export function stopFeed(): void {
+  document.removeEventListener("visibilitychange", followVisibility);
+  disconnect();
+  started = false;
+}

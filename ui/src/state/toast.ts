@@ -1,0 +1,20 @@
+/** The result of an action, with a way back. Errors that need reading are shown in place instead. */
+import { markRaw } from "vue";
+import { toast as show } from "vue-sonner";
+import Toast from "@/components/shell/Toast.vue";
+
+export interface ToastOptions {
+  undo?: () => unknown;
+  kind?: "healthy" | "degraded" | "down";
+}
+
+export function toast(message: string, { undo, kind }: ToastOptions = {}): void {
+  const id = show.custom(markRaw(Toast), {
+    duration: undo ? 10_000 : 5000,
+    componentProps: {
+      message,
+      kind,
+      undo: undo && (() => (show.dismiss(id), undo())),
+    },
+  });
+}
