@@ -35,7 +35,7 @@ async fn a_browser_signs_in_with_the_admin_token_and_works_with_a_session() {
         headgate.client.post(format!("{}/admin/v1/session", headgate.url)).json(&json!({"token": token})).send()
     };
     let wrong = sign_in("no".to_owned()).await.unwrap();
-    assert_eq!(wrong.status(), 403);
+    assert_eq!(wrong.status(), 401);
     assert_eq!(wrong.json::<Value>().await.unwrap()["error"]["field"], "token");
     let session: Value = sign_in(headgate.admin_token()).await.unwrap().json().await.unwrap();
     let token = session["token"].as_str().unwrap();

@@ -24,7 +24,11 @@ export function launch() {
 
 /** A page in one theme and language, logged in with a token; what the console complains of is collected. */
 export async function openPage(browser, { theme = "light", language = "en", token, width = 1280, height = 800 } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: "reduce",
+  });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await context.addInitScript(
     ([kept, session]) => {

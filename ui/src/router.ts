@@ -29,7 +29,12 @@ export const router = createRouter({
     { path: "/requests/:id?", name: "requests", component: () => import("@/pages/requests/RequestsPage.vue") },
     { path: "/keys/:id?", name: "keys", component: () => import("@/pages/keys/KeysPage.vue") },
     { path: "/settings/:section?", name: "settings", component: () => import("@/pages/settings/SettingsPage.vue") },
-    { path: "/first-run/:step?", name: "first-run", component: () => import("@/pages/first-run/FirstRunPage.vue"), meta: { bare: true } },
+    {
+      path: "/first-run/:step?",
+      name: "first-run",
+      component: () => import("@/pages/first-run/FirstRunPage.vue"),
+      meta: { bare: true },
+    },
     { path: "/:rest(.*)*", name: "not-found", component: () => import("@/pages/NotFoundPage.vue") },
   ],
 });

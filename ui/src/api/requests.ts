@@ -9,7 +9,11 @@ import type { paths } from "./schema";
 /** Every parameter narrows. */
 export type RequestFilter = NonNullable<paths["/requests/stats"]["get"]["parameters"]["query"]>;
 
-export function useRequestList(filter: MaybeRefOrGetter<RequestFilter>, page: MaybeRefOrGetter<number>, perPage: MaybeRefOrGetter<number>) {
+export function useRequestList(
+  filter: MaybeRefOrGetter<RequestFilter>,
+  page: MaybeRefOrGetter<number>,
+  perPage: MaybeRefOrGetter<number>,
+) {
   return useQuery({
     queryKey: computed(() => ["requests", "list", toValue(filter), toValue(page), toValue(perPage)]),
     queryFn: ({ signal }) => {
@@ -49,7 +53,8 @@ export function useRequest(id: MaybeRefOrGetter<string | null>) {
 /** The requests that pass a filter, as a file. */
 export async function exportRequests(filter: RequestFilter, format: "csv" | "json"): Promise<Blob> {
   const query = new URLSearchParams({ format });
-  for (const [name, value] of Object.entries(filter)) if (value !== undefined && value !== null) query.set(name, String(value));
+  for (const [name, value] of Object.entries(filter))
+    if (value !== undefined && value !== null) query.set(name, String(value));
   const response = await host.fetch(new Request(`${host.adminUrl}/requests/export?${query}`)).catch((why: unknown) => {
     throw ApiFailure.unreachable(why);
   });

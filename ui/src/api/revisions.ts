@@ -9,7 +9,9 @@ export function useRevisions() {
   return useInfiniteQuery({
     queryKey: ["revisions"],
     queryFn: ({ pageParam, signal }) =>
-      take(api.GET("/revisions", { params: { query: { per_page: PER_PAGE, cursor: pageParam ?? undefined } }, signal })),
+      take(
+        api.GET("/revisions", { params: { query: { per_page: PER_PAGE, cursor: pageParam ?? undefined } }, signal }),
+      ),
     initialPageParam: null as number | null,
     getNextPageParam: (page) => (page.next ? Number(page.next) : null),
   });

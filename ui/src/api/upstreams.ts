@@ -81,8 +81,7 @@ export function useChange<Args extends unknown[], T>(change: (...args: Args) => 
 export type { Upstream };
 
 export type BatchAction =
-  | { action: "enable" | "disable" | "delete" }
-  | { action: "tag" | "untag"; main?: string; labels?: string[] };
+  { action: "enable" | "disable" | "delete" } | { action: "tag" | "untag"; main?: string; labels?: string[] };
 
 /** One change to several at once: all or nothing. */
 export function batchUpstreams(ids: readonly number[], action: BatchAction) {

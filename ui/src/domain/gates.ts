@@ -2,7 +2,19 @@
 import type { Reason } from "@/api/types";
 import type { Kind } from "@/components/ui/StateMark.vue";
 
-export const GATES = ["on", "policy", "able", "cost", "health", "room", "untried", "tier", "session", "draw", "key"] as const;
+export const GATES = [
+  "on",
+  "policy",
+  "able",
+  "cost",
+  "health",
+  "room",
+  "untried",
+  "tier",
+  "session",
+  "draw",
+  "key",
+] as const;
 
 type ReasonName = Reason["reason"];
 

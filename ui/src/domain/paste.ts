@@ -62,10 +62,16 @@ function fromJson(text: string): Pasted[] | null {
     return null;
   }
   const items = Array.isArray(parsed) ? parsed : [parsed];
-  return items.filter((item): item is Record<string, unknown> => typeof item === "object" && item !== null).map((item) => {
-    const first = (...names: string[]) => names.map((n) => item[n]).find((v): v is string => typeof v === "string");
-    return made(first("name", "label"), first("base_url", "baseUrl", "url", "address"), first("key", "api_key", "apiKey", "token"));
-  });
+  return items
+    .filter((item): item is Record<string, unknown> => typeof item === "object" && item !== null)
+    .map((item) => {
+      const first = (...names: string[]) => names.map((n) => item[n]).find((v): v is string => typeof v === "string");
+      return made(
+        first("name", "label"),
+        first("base_url", "baseUrl", "url", "address"),
+        first("key", "api_key", "apiKey", "token"),
+      );
+    });
 }
 
 function made(name?: string, address?: string, secret?: string): Pasted {
@@ -79,7 +85,10 @@ function made(name?: string, address?: string, secret?: string): Pasted {
 function fromTable(lines: readonly string[]): Pasted[] | null {
   if (!lines.every((line) => line.includes("|"))) return null;
   return lines.map((line) => {
-    const parts = line.split("|").map((part) => part.trim()).filter(Boolean);
+    const parts = line
+      .split("|")
+      .map((part) => part.trim())
+      .filter(Boolean);
     const address = parts.find((part) => ADDRESS.test(part)) ?? parts.find((part) => ADDRESS.test(cleanAddress(part)));
     const others = parts.filter((part) => part !== address);
     return others.length > 1 ? made(others[0], address, others[1]) : made(undefined, address, others[0]);
@@ -88,7 +97,8 @@ function fromTable(lines: readonly string[]): Pasted[] | null {
 
 function fromVariables(lines: readonly string[]): Pasted[] | null {
   const pairs = lines.map((line) => ASSIGNMENT.exec(line)).filter((match) => match !== null);
-  if (pairs.length === 0 || pairs.length < lines.length || pairs.some((pair) => /^https?$/i.test(pair[1] ?? ""))) return null;
+  if (pairs.length === 0 || pairs.length < lines.length || pairs.some((pair) => /^https?$/i.test(pair[1] ?? "")))
+    return null;
   const byPrefix = new Map<string, Pasted>();
   for (const [, variable = "", value = ""] of pairs) {
     const upper = variable.toUpperCase();
@@ -122,6 +132,9 @@ function fromWords(text: string): Pasted[] {
 export function readPasted(text: string): Pasted[] {
   const trimmed = text.trim();
   if (!trimmed) return [];
-  const lines = trimmed.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+  const lines = trimmed
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line && !line.startsWith("#"));
   return fromJson(trimmed) ?? fromTable(lines) ?? fromVariables(lines) ?? fromWords(trimmed);
 }

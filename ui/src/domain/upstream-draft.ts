@@ -31,7 +31,8 @@ export interface UpstreamDraft {
 
 export type FileObject = Record<string, unknown>;
 
-const number = (value: number | null | undefined): string => (value === null || value === undefined ? "" : String(value));
+const number = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "" : String(value);
 
 function keptCredential(credential: Credential): DraftCredential {
   const env = typeof credential.source === "object" ? credential.source.env : null;

@@ -76,8 +76,7 @@ export function formatAgo(when: string | number | Date, now: number): string {
   const ms = now - new Date(when).getTime();
   if (ms < 1500) return text("common.just_now");
   const seconds = Math.round(ms / 1000);
-  const largest =
-    seconds < 60 ? 1000 : seconds < 3600 ? 60_000 : seconds < 86_400 ? 3_600_000 : 86_400_000;
+  const largest = seconds < 60 ? 1000 : seconds < 3600 ? 60_000 : seconds < 86_400 ? 3_600_000 : 86_400_000;
   return text("common.ago", { span: formatSpan(Math.floor(ms / largest) * largest) });
 }
 

@@ -30,7 +30,11 @@ export function useMemberChanges(group: MaybeRefOrGetter<Group>) {
     client.setQueryData<Member[]>(key(), (members) => members?.map(change));
   }
 
-  async function attempt(save: () => Promise<Saved>, message: string, undo: (revision: number) => Promise<Saved>): Promise<void> {
+  async function attempt(
+    save: () => Promise<Saved>,
+    message: string,
+    undo: (revision: number) => Promise<Saved>,
+  ): Promise<void> {
     try {
       const saved = await save();
       moved.value = message;
@@ -46,14 +50,17 @@ export function useMemberChanges(group: MaybeRefOrGetter<Group>) {
   }
 
   function renew(): void {
-    for (const name of ["groups", "members", "overview", "upstreams", "explain"]) void client.invalidateQueries({ queryKey: [name] });
+    for (const name of ["groups", "members", "overview", "upstreams", "explain"])
+      void client.invalidateQueries({ queryKey: [name] });
   }
 
   /** Changes a member in place. */
   function change(member: Member, next: Partial<MemberChange>, message: string): Promise<void> {
     const { id, revision } = toValue(group);
     const before = inFile(member);
-    const undone = Object.fromEntries(Object.keys(next).map((name) => [name, before[name as keyof MemberChange] ?? null]));
+    const undone = Object.fromEntries(
+      Object.keys(next).map((name) => [name, before[name as keyof MemberChange] ?? null]),
+    );
     show((m) => (m.upstream === member.upstream ? ({ ...m, ...next, upstream: m.upstream } as Member) : m));
     return attempt(
       () => setMember(id, revision, { upstream: member.name, ...next }),

@@ -12,13 +12,30 @@ export function useUpstreamColumns() {
     { id: "name", label: t("upstreams.name"), sort: (u) => u.name },
     { id: "main", label: t("upstreams.main_tag"), sort: (u) => u.tags?.main ?? null, optional: true },
     { id: "labels", label: t("upstreams.labels"), wideOnly: true, optional: true },
-    { id: "protocol", label: t("upstreams.protocol"), sort: (u) => t(`upstreams.protocol_${u.protocol ?? "passthrough"}`), optional: true },
+    {
+      id: "protocol",
+      label: t("upstreams.protocol"),
+      sort: (u) => t(`upstreams.protocol_${u.protocol ?? "passthrough"}`),
+      optional: true,
+    },
     { id: "address", label: t("upstreams.address"), sort: (u) => u.base_url, wideOnly: true, optional: true },
     { id: "proxy", label: t("upstreams.proxy"), sort: (u) => u.proxy ?? null, wideOnly: true, optional: true },
     { id: "state", label: t("upstreams.state"), sort: (u) => CONDITION_NAMES.indexOf(conditionName(u.condition)) },
     { id: "success", label: t("upstreams.success"), sort: (u) => successRate(u.health), numeric: true, optional: true },
-    { id: "ttft", label: t("upstreams.first_token"), sort: (u) => u.health.ttft_ms ?? null, numeric: true, optional: true },
-    { id: "in_flight", label: t("upstreams.in_flight"), sort: (u) => u.health.in_flight, numeric: true, optional: true },
+    {
+      id: "ttft",
+      label: t("upstreams.first_token"),
+      sort: (u) => u.health.ttft_ms ?? null,
+      numeric: true,
+      optional: true,
+    },
+    {
+      id: "in_flight",
+      label: t("upstreams.in_flight"),
+      sort: (u) => u.health.in_flight,
+      numeric: true,
+      optional: true,
+    },
     { id: "groups", label: t("upstreams.groups"), sort: (u) => u.groups.length, numeric: true, optional: true },
   ]);
 }
