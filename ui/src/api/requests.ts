@@ -24,6 +24,14 @@ export function useRequestList(
   });
 }
 
+/** The newest few. */
+export function useLatestRequests(count: number) {
+  return useQuery({
+    queryKey: ["requests", "latest", count],
+    queryFn: async ({ signal }) => (await take(api.GET("/requests", { params: { query: { per_page: count } }, signal }))).items,
+  });
+}
+
 export function useRequestStats(filter: MaybeRefOrGetter<RequestFilter>) {
   return useQuery({
     queryKey: computed(() => ["requests", "stats", toValue(filter)]),
@@ -38,6 +46,22 @@ export function useRequestOptions(filter: MaybeRefOrGetter<Pick<RequestFilter, "
     queryKey: computed(() => ["request-options", toValue(filter)]),
     queryFn: ({ signal }) => take(api.GET("/requests/options", { params: { query: toValue(filter) }, signal })),
     placeholderData: keepPreviousData,
+  });
+}
+
+/** A request that ended just now: its record may be a moment behind, so it is asked for a few times. */
+export function useNewRequest(id: MaybeRefOrGetter<string | null>) {
+  return useQuery({
+    queryKey: computed(() => ["new-request", toValue(id)]),
+    queryFn: async ({ signal }) => {
+      const query = { id: toValue(id) ?? "", per_page: 1 };
+      const [item] = (await take(api.GET("/requests", { params: { query }, signal }))).items;
+      if (!item) throw new Error("not recorded yet");
+      return item;
+    },
+    enabled: computed(() => toValue(id) !== null),
+    retry: 10,
+    retryDelay: 300,
   });
 }
 

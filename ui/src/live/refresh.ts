@@ -6,10 +6,10 @@ import { onFeed, type Feed } from "./feed";
 const REST_MS = 1000;
 
 const STALE: Record<Feed["type"], readonly string[] | "all"> = {
-  health: ["upstreams", "members", "overview"],
+  health: ["upstreams", "members", "overview", "logs"],
   request_started: ["overview"],
   request_finished: ["overview", "upstreams", "members"],
-  revision: ["upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
+  revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
   lagged: "all",
   resumed: "all",
 };

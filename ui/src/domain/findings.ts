@@ -1,0 +1,42 @@
+/** What a person should know, as sentences with their fix. */
+import type { RouteLocationRaw } from "vue-router";
+import type { Schemas } from "@/api/client";
+import { text, type MessageKey } from "@/i18n";
+import { formatClock } from "@/i18n/format";
+
+export type Finding = Schemas["Finding"];
+
+export function findingTitle(finding: Finding): string {
+  return text(`overview.title_${finding.kind}`, "name" in finding ? { name: finding.name } : {});
+}
+
+/** Cause and time left. `passed`: milliseconds since the answer arrived. */
+export function findingCause(finding: Finding, passed: number): string {
+  const named: Record<string, unknown> = { ...finding };
+  if (finding.kind === "credential_rejected") named.reason = text(`reasons.${finding.class}`);
+  const cause = text(`overview.cause_${finding.kind}`, named);
+  const remaining = "remaining_ms" in finding ? finding.remaining_ms : null;
+  const left = remaining == null ? 0 : remaining - passed;
+  return left > 0 ? `${cause} ${text("overview.cause_left", { left: formatClock(left) })}` : cause;
+}
+
+export interface Fix {
+  label: MessageKey;
+  to: RouteLocationRaw;
+}
+
+export function fixOf(finding: Finding): Fix {
+  switch (finding.kind) {
+    case "group_down":
+    case "group_degraded":
+      return { label: "overview.fix_group", to: { name: "groups", params: { id: String(finding.group) } } };
+    case "credential_rejected":
+    case "credentials_missing":
+      return { label: "overview.fix_key", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
+    case "not_configured":
+      return { label: "overview.fix_first_run", to: { name: "first-run" } };
+    case "database_away":
+    case "records_lost":
+      return { label: "overview.fix_settings", to: { name: "settings", params: { section: "database" } } };
+  }
+}

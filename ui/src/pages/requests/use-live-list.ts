@@ -1,0 +1,43 @@
+/** New requests appear by themselves, but never under the pointer: meanwhile they are counted. */
+import { useQueryClient } from "@tanstack/vue-query";
+import { onScopeDispose, ref, watch, type Ref } from "vue";
+import { onFeed } from "@/live/feed";
+
+const REST_MS = 1000;
+
+export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void) {
+  const client = useQueryClient();
+  const waiting = ref(0);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let last = 0;
+
+  function show(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    last = Date.now();
+    waiting.value = 0;
+    moveOn?.();
+    void client.invalidateQueries({ queryKey: ["requests"] });
+  }
+
+  function soon(): void {
+    timer ??= setTimeout(show, Math.max(0, REST_MS - (Date.now() - last)));
+  }
+
+  const release = onFeed((event) => {
+    if (event.type === "request_finished") waiting.value += 1;
+    if (isHeld.value) return;
+    if (event.type === "request_finished" || event.type === "lagged" || event.type === "resumed") soon();
+  });
+  watch(isHeld, (held) => {
+    if (held) {
+      clearTimeout(timer);
+      timer = undefined;
+    } else if (waiting.value > 0) soon();
+  });
+  onScopeDispose(() => {
+    release();
+    clearTimeout(timer);
+  });
+  return { waiting, show };
+}

@@ -1,0 +1,65 @@
+/** The filters of the request list, kept in the address. */
+import { computed, ref, type ComputedRef } from "vue";
+import type { RequestFilter } from "@/api/requests";
+import { useUrlList, useUrlText } from "@/lib/url-state";
+
+export const WINDOWS = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, all: null } as const;
+export type Window = keyof typeof WINDOWS;
+
+/** The beginning of a window moves on in whole minutes, so that answers can be kept that long. */
+const MINUTE = 60_000;
+
+export function useRequestFilters() {
+  const search = useUrlText("q", "", "page");
+  const window = useUrlText("window", "24h", "page") as unknown as ComputedRef<Window> & { value: Window };
+  const lists = {
+    upstream: useUrlList("upstream", "page"),
+    model: useUrlList("model", "page"),
+    key: useUrlList("key", "page"),
+    group: useUrlList("group", "page"),
+    status: useUrlList("status", "page"),
+    error_kind: useUrlList("error", "page"),
+    error_source: useUrlList("source", "page"),
+    protocol: useUrlList("protocol", "page"),
+    stream: useUrlList("stream", "page"),
+    slow: useUrlList("slow", "page"),
+    retried: useUrlList("retried", "page"),
+    client: useUrlList("client", "page"),
+  };
+
+  const now = ref(Math.floor(Date.now() / MINUTE) * MINUTE);
+  function moveOn(): void {
+    now.value = Math.floor(Date.now() / MINUTE) * MINUTE;
+  }
+
+  const filter = computed((): RequestFilter => {
+    const span = WINDOWS[window.value] ?? null;
+    const first = (name: keyof typeof lists) => lists[name].value[0];
+    const number = (name: keyof typeof lists) => (first(name) ? Number(first(name)) : undefined);
+    const yes = (name: keyof typeof lists) => (first(name) ? first(name) === "yes" : undefined);
+    return {
+      since: span === null ? undefined : new Date(now.value - span).toISOString(),
+      upstream: number("upstream"),
+      key: number("key"),
+      group: number("group"),
+      slow_ms: first("slow") ? Number(first("slow")) * 1000 : undefined,
+      model: first("model"),
+      client: first("client"),
+      status: first("status"),
+      error_kind: first("error_kind"),
+      error_source: first("error_source") as RequestFilter["error_source"],
+      protocol: first("protocol") as RequestFilter["protocol"],
+      stream: yes("stream"),
+      retried: yes("retried"),
+      q: search.value.trim() || undefined,
+    };
+  });
+
+  const isFiltered = computed(() => !!search.value || Object.values(lists).some((list) => list.value.length > 0));
+  function clear(): void {
+    search.value = "";
+    for (const list of Object.values(lists)) list.value = [];
+  }
+
+  return { search, window, ...lists, filter, isFiltered, clear, moveOn };
+}
