@@ -21,13 +21,11 @@ const CLIENTS: [(&str, &str, &str); 2] =
 pub(crate) fn run() -> Result<Count> {
     let ci = env::var_os("CI").is_some_and(|v| !v.is_empty());
     match prepare() {
-        Ok((folder, namespace)) => {
+        Ok(folder) => {
             say("real clients");
             let programs = target()?.join("debug");
-            let mut inside = Command::new("unshare");
+            let mut inside = in_namespace()?;
             inside
-                .args(namespace)
-                .arg("--")
                 .arg(programs.join("real-clients"))
                 .arg("--clients")
                 .arg(folder)
@@ -37,7 +35,7 @@ pub(crate) fn run() -> Result<Count> {
                 inside.stderr(std::process::Stdio::inherit()).output().context("unshare could not be started")?;
             let text = String::from_utf8_lossy(&output.stdout);
             print!("{text}");
-            Ok(count(&text)
+            Ok(Count::of_sum(&text)
                 .filter(|c| output.status.success() || c.failed > 0)
                 .unwrap_or(Count { failed: 1, ..Count::default() }))
         }
@@ -49,8 +47,8 @@ pub(crate) fn run() -> Result<Count> {
     }
 }
 
-/// Installs what is missing; gives the folder of the clients and the flags of `unshare`.
-fn prepare() -> Result<(PathBuf, &'static [&'static str])> {
+/// A command that runs what is added to it in a network that has only loopback.
+pub(crate) fn in_namespace() -> Result<Command> {
     let unshare: &[&[&str]] = &[&["--net"], &["--map-root-user", "--net"]];
     let works = |flags: &&&[&'static str]| {
         Command::new("unshare").args(**flags).args(["--", "true"]).output().is_ok_and(|o| o.status.success())
@@ -60,6 +58,14 @@ fn prepare() -> Result<(PathBuf, &'static [&'static str])> {
         Some(_) => &["--map-root-user", "--net"],
         None => anyhow::bail!("a network namespace needs root or user namespaces"),
     };
+    let mut inside = Command::new("unshare");
+    inside.args(namespace).args(["--", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"]);
+    Ok(inside)
+}
+
+/// Installs what is missing; gives the folder of the clients.
+fn prepare() -> Result<PathBuf> {
+    in_namespace()?;
     let npm = which("npm").context("npm is not installed; install Node.js 20.19 or newer")?;
     let folder = tools()?.with_file_name("clients");
     for (name, package, version) in CLIENTS {
@@ -76,17 +82,10 @@ fn prepare() -> Result<(PathBuf, &'static [&'static str])> {
             )?;
         }
     }
-    Ok((folder, namespace))
+    Ok(folder)
 }
 
 fn installed(place: &Path, package: &str, version: &str) -> bool {
     let manifest = place.join("node_modules").join(package).join("package.json");
     std::fs::read_to_string(manifest).is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
-}
-
-/// `N passed, N failed` on the last line.
-fn count(text: &str) -> Option<Count> {
-    let line = text.lines().rev().find(|l| l.contains(" passed, "))?;
-    let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse);
-    Some(Count { passed: numbers.next()?.ok()?, failed: numbers.next()?.ok()?, skipped: 0 })
 }

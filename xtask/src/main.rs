@@ -10,6 +10,8 @@ mod run;
 mod setup;
 mod sqlx;
 mod test;
+mod ui;
+mod window;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -24,12 +26,16 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Install what is missing, build the gateway and run it; headgate.yaml in the current folder is applied.
+    /// Install what is missing, build the application and run it, in its window where there is a display;
+    /// headgate.yaml in the current folder is applied.
     Run {
+        /// `headgate serve`, without a window.
+        #[arg(long)]
+        headless: bool,
         /// Optimised: slower to build, faster to run.
         #[arg(long)]
         release: bool,
-        /// Flags of `headgate serve`, after `--`.
+        /// Flags of `headgate serve`, after `--`; with any, there is no window.
         #[arg(last = true)]
         serve: Vec<String>,
     },
@@ -51,7 +57,7 @@ enum Task {
 
 fn main() -> Result<()> {
     match Arguments::parse().task {
-        Task::Run { release, serve } => run::run(release, &serve),
+        Task::Run { release, headless, serve } => run::run(release, headless, &serve),
         Task::Test { full } => test::run(full),
         Task::Bench(args) => bench::bench(&args),
         Task::Sqlx { check } => sqlx::prepare(check),

@@ -20,6 +20,12 @@ pub(crate) enum Need {
     Compiler,
     /// The programs of PostgreSQL 15 or newer, and as root the user that it runs as.
     Postgres,
+    /// The system's web view, to build the window (Linux).
+    WebView,
+    /// A virtual display, WebDriver and a Secret Service, to test the window (Linux).
+    Display,
+    /// Chromium, to test the pages.
+    Browser,
     /// `ip` and `unshare`, to put real clients into a network namespace of their own (Linux).
     Network,
 }
@@ -49,6 +55,15 @@ impl Need {
                 which("cc").is_some() && (cfg!(not(target_os = "linux")) || which("pkg-config").is_some())
             }
             Self::Postgres => Binaries::find().is_some(),
+            Self::WebView => {
+                let libraries = ["--exists", "webkit2gtk-4.1", "ayatana-appindicator3-0.1", "librsvg-2.0"];
+                cfg!(not(target_os = "linux")) || ask("pkg-config", &libraries).is_some()
+            }
+            Self::Display => {
+                let programs = ["Xvfb", "WebKitWebDriver", "dbus-run-session", "gnome-keyring-daemon"];
+                cfg!(not(target_os = "linux")) || programs.iter().all(|program| which(program).is_some())
+            }
+            Self::Browser => which("chromium").is_some(),
             Self::Network => cfg!(not(target_os = "linux")) || (which("ip").is_some() && which("unshare").is_some()),
         }
     }
@@ -57,6 +72,9 @@ impl Need {
         match self {
             Self::Compiler => "A C compiler with pkg-config",
             Self::Postgres => "PostgreSQL 15 or newer",
+            Self::WebView => "The web view's library (WebKitGTK 4.1)",
+            Self::Display => "A virtual display with WebDriver and a keychain",
+            Self::Browser => "Chromium",
             Self::Network => "ip and unshare",
         }
     }
@@ -65,6 +83,13 @@ impl Need {
         match self {
             Self::Compiler => &["build-essential", "pkg-config"],
             Self::Postgres => &["postgresql"],
+            Self::WebView => {
+                &["libwebkit2gtk-4.1-dev", "libgtk-3-dev", "libayatana-appindicator3-dev", "librsvg2-dev", "pkg-config"]
+            }
+            Self::Display => {
+                &["xvfb", "webkit2gtk-driver", "dbus", "gnome-keyring", "fonts-dejavu-core", "imagemagick"]
+            }
+            Self::Browser => &["chromium", "fonts-noto-cjk"],
             Self::Network => &["iproute2", "util-linux"],
         }
     }
@@ -72,6 +97,11 @@ impl Need {
     fn by_hand(self) -> &'static str {
         match (self, std::env::consts::OS) {
             (Self::Network, _) => "install iproute2 and util-linux with the system's package manager",
+            (Self::WebView, _) => {
+                "install the development packages of WebKitGTK 4.1, libayatana-appindicator3 and librsvg"
+            }
+            (Self::Display, _) => "install Xvfb, WebKitWebDriver, dbus and gnome-keyring",
+            (Self::Browser, _) => "install Chromium as 'chromium'",
             (Self::Compiler, "macos") => "run: xcode-select --install",
             (Self::Compiler, "windows") => "install the Visual Studio Build Tools with the C++ workload",
             (Self::Compiler, _) => "install gcc (or clang), make and pkg-config with the system's package manager",

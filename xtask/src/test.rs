@@ -11,6 +11,7 @@ use crate::{
     clients,
     command::{cargo, say, which},
     setup::{self, Need},
+    ui, window,
 };
 
 /// How many tests did what.
@@ -32,8 +33,16 @@ impl Count {
         self.skipped += other.skipped;
     }
 
+    /// The last line of the form `N passed, N failed`, with or without `, N skipped`.
+    pub(crate) fn of_sum(text: &str) -> Option<Self> {
+        let line = text.lines().rev().find(|l| l.contains(" passed, "))?;
+        let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse);
+        let mut next = || numbers.next().and_then(Result::ok);
+        Some(Self { passed: next()?, failed: next()?, skipped: next().unwrap_or(0) })
+    }
+
     /// One check as a test.
-    fn of(passed: bool) -> Self {
+    pub(crate) fn of(passed: bool) -> Self {
         Self { passed: u64::from(passed), failed: u64::from(!passed), skipped: 0 }
     }
 }
@@ -44,7 +53,9 @@ const FULL: [(&str, &str); 3] =
 
 /// Runs everything; an error if anything failed.
 pub(crate) fn run(full: bool) -> Result<()> {
-    setup::ensure(&[Need::Compiler, Need::Postgres, Need::Network])?;
+    ui::ensure_node()?;
+    setup::ensure(&[Need::Compiler, Need::Postgres, Need::Network, Need::WebView, Need::Display, Need::Browser])?;
+    ui::build()?;
     let mut sum = Count::default();
     let mut broken = Vec::new();
     let mut part = |name: &str, count: Count| {
@@ -64,6 +75,9 @@ pub(crate) fn run(full: bool) -> Result<()> {
         tests.envs(FULL);
     }
     part("tests", counted(&mut tests)?);
+    part("pages", ui::test()?);
+    part("pages in a browser", ui::browser(full)?);
+    part("window", window::test()?);
     part("real clients", clients::run()?);
     if full {
         for tool in ["deny", "machete"] {
@@ -129,6 +143,13 @@ fn result_line(line: &str) -> Option<Count> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_counts_for_itself_is_understood() {
+        assert_eq!(Count::of_sum("x\n7 passed, 1 failed\n"), Some(Count { passed: 7, failed: 1, skipped: 0 }));
+        assert_eq!(Count::of_sum("3 passed, 0 failed, 2 skipped"), Some(Count { passed: 3, failed: 0, skipped: 2 }));
+        assert_eq!(Count::of_sum("nothing"), None);
+    }
 
     #[test]
     fn the_result_line_of_a_test_program_is_understood() {

@@ -7,9 +7,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
+use headgate_gateway::{File, Launch};
 use serde_json::Value;
-
-use crate::bootstrap::{File, default_data_dir};
 
 /// How a running gateway is found.
 #[derive(clap::Args)]
@@ -61,10 +60,7 @@ struct Running {
 
 impl Find {
     fn running(self) -> Result<Running> {
-        let data_dir = match self.data_dir.or(File::load()?.data_dir) {
-            Some(path) => path,
-            None => default_data_dir()?,
-        };
+        let data_dir = Launch { data_dir: self.data_dir, ..Launch::default() }.over(File::load()?)?.data_dir()?;
         let url = match self.url {
             Some(url) => url.trim_end_matches('/').to_owned(),
             None => address_of(&data_dir)?,

@@ -3,11 +3,10 @@
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Result;
+use headgate_gateway::{File, Launch};
 use headgate_store::{Binaries, Database, Target};
 use headgate_vault::{Kind, SealKey, Vault};
 use serde::Serialize;
-
-use crate::bootstrap::{File, default_data_dir};
 
 /// Flags.
 #[derive(clap::Args)]
@@ -52,12 +51,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 async fn look(args: Args) -> Result<Vec<Finding>> {
-    let file = File::load()?;
-    let data_dir = match args.data_dir.or(file.data_dir) {
-        Some(path) => path,
-        None => default_data_dir()?,
+    let given = Launch {
+        listen: args.listen,
+        database_url: args.database_url,
+        data_dir: args.data_dir,
+        vault: args.vault,
+        ..Launch::default()
     };
-    let listen = args.listen.or(file.listen).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8642)));
+    let launch = given.over(File::load()?)?;
+    let (data_dir, listen) = (launch.data_dir()?, launch.address());
     let running = std::fs::read_to_string(data_dir.join("instance.json"))
         .ok()
         .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
@@ -93,7 +95,7 @@ async fn look(args: Args) -> Result<Vec<Finding>> {
             ),
         ),
     });
-    all.push(match args.database_url.or(file.database_url) {
+    all.push(match launch.database_url {
         Some(url) => match tokio::time::timeout(Duration::from_secs(15), Database::connect(&Target::Url(url))).await {
             Ok(Ok(database)) => finding(
                 "database",
@@ -110,11 +112,7 @@ async fn look(args: Args) -> Result<Vec<Finding>> {
             Err(why) => finding("database", false, why.to_string()),
         },
     });
-    let kind = match (args.vault, file.vault.as_deref()) {
-        (Some(kind), _) => kind,
-        (None, Some(word)) => word.parse().map_err(|why: String| anyhow::anyhow!(why))?,
-        (None, None) => Kind::Keychain,
-    };
+    let kind = launch.vault.unwrap_or(Kind::Keychain);
     let vault = match kind {
         Kind::Keychain => Ok(Vault::keychain()),
         Kind::Memory => Ok(Vault::memory()),

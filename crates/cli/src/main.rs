@@ -2,7 +2,6 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program prints")]
 
 mod admin;
-mod bootstrap;
 mod check;
 mod doctor;
 mod serve;

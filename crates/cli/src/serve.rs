@@ -4,13 +4,11 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use headgate_gateway::{Applied, DatabaseChoice, Gateway, GatewayConfig, LogLayer};
-use headgate_store::{Cluster, ClusterOptions, DataDir, Target, state_file};
-use headgate_vault::{Kind, SealKey, Vault};
+use headgate_gateway::{Applied, File, Launch, LogLayer};
+use headgate_store::state_file;
+use headgate_vault::Kind;
 
 use tracing_subscriber::{Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _};
-
-use crate::bootstrap::{File, default_data_dir};
 
 /// Flags; each is also `HEADGATE_…` in the environment and a key of `headgate.toml`.
 #[derive(clap::Args)]
@@ -81,58 +79,24 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 async fn serve(args: Args, file: File) -> Result<ExitCode> {
-    let listen = args.listen.or(file.listen).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8642)));
-    let path = match args.data_dir.or(file.data_dir) {
-        Some(path) => path,
-        None => default_data_dir()?,
-    };
-    let kind = match (args.vault, file.vault.as_deref()) {
-        (Some(kind), _) => kind,
-        (None, Some(word)) => word.parse().map_err(|why| anyhow::anyhow!("vault in headgate.toml: {why}"))?,
-        (None, None) => Kind::Keychain,
-    };
-    let apply = match args.apply.or(file.apply) {
-        Some(path) => {
-            let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-            Some((path, text))
-        }
-        None => None,
-    };
-    let data_dir = DataDir::open(&path)?;
-    let data_path = data_dir.path().to_owned();
-    let vault = match kind {
-        Kind::Keychain => Vault::keychain(),
-        Kind::Memory => Vault::memory(),
-        Kind::File => {
-            Vault::file(data_dir.join("vault.sealed"), &SealKey::from_environment(|name| std::env::var(name).ok())?)?
-        }
-    };
-    let token_file = args.admin_token_file.or(file.admin_token_file).unwrap_or_else(|| data_dir.join("admin-token"));
-    let admin_token = headgate_gateway::admin_token(&token_file)?;
+    let launch = Launch {
+        listen: args.listen,
+        database_url: args.database_url,
+        data_dir: args.data_dir,
+        apply: args.apply,
+        admin_token_file: args.admin_token_file,
+        admin_remote: args.admin_remote,
+        vault: args.vault,
+        passphrase: None,
+    }
+    .over(file)?;
+    let (listen, data_path) = (launch.address(), launch.data_dir()?);
     if !listen.ip().is_loopback() {
         eprintln!(
             "headgate: listening on {listen} shares this gateway with the network; every request needs an access key"
         );
     }
-    Gateway::check_address(listen)?;
-    let database = match args.database_url.or(file.database_url) {
-        Some(url) => DatabaseChoice::Configured(Target::Url(url)),
-        None => {
-            let cluster =
-                Cluster::start(&data_dir, ClusterOptions::default(), |line| eprintln!("headgate: {line}")).await?;
-            DatabaseChoice::Embedded(cluster)
-        }
-    };
-    let config = GatewayConfig {
-        listen,
-        data_dir,
-        database,
-        vault,
-        admin_token,
-        admin_remote: args.admin_remote || file.admin_remote.unwrap_or(false),
-        apply,
-    };
-    let handle = Box::pin(Gateway::start(config)).await?;
+    let handle = launch.start(|line| eprintln!("headgate: {line}")).await?;
     if let Some(applied) = &handle.applied {
         report(applied, &data_path)?;
     }

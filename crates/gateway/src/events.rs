@@ -49,6 +49,11 @@ pub enum Event {
         /// Its new number.
         revision: Revision,
     },
+    /// New requests are refused, or taken again.
+    Paused {
+        /// Which of both.
+        paused: bool,
+    },
     /// Events were missed.
     Lagged {
         /// How many.

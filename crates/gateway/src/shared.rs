@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use arc_swap::ArcSwap;
@@ -63,6 +63,8 @@ pub struct Shared {
     pub invalid_keys: InvalidKeys,
     /// Counters.
     pub counters: Counters,
+    /// Switched off for a while by a person: new requests are refused.
+    pub paused: AtomicBool,
     /// Set when the gateway stops: new requests are refused.
     pub stopping: CancellationToken,
     /// Set when waiting for open streams is over: they end with an error event.
@@ -124,6 +126,14 @@ impl Shared {
     /// Now.
     pub fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// Refuses new requests, or takes them again.
+    pub fn pause(&self, paused: bool) {
+        if self.paused.swap(paused, Ordering::Relaxed) != paused {
+            tracing::info!(paused, "switched by hand");
+            self.events.send(Event::Paused { paused });
+        }
     }
 
     /// Gives a claim back with its result, and tells the news.

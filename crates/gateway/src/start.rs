@@ -12,10 +12,11 @@ use headgate_vault::VaultError;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    admin,
+    admin::{self, Standing},
     clock::Clock,
     config::{Bootstrap, DatabaseChoice, GatewayConfig},
     control::{Applied, ApplyOptions, Control, ControlError, KEPT_FILE, Kept},
+    events::Event,
     forward::clients::Clients,
     serve,
     shared::{Counters, Routing, Shared},
@@ -166,6 +167,7 @@ impl Gateway {
             model_lists: Default::default(),
             invalid_keys: Default::default(),
             counters: Counters::default(),
+            paused: Default::default(),
             stopping: stopping.clone(),
             deadline: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -290,6 +292,21 @@ impl GatewayHandle {
     /// The admin API as a service, for callers in this process: no socket, no token.
     pub fn admin(&self) -> axum::Router {
         self.router.clone()
+    }
+
+    /// What happens, as it happens.
+    pub fn events(&self) -> tokio::sync::broadcast::Receiver<Event> {
+        self.shared.events.watch()
+    }
+
+    /// The state of the whole in one word.
+    pub fn standing(&self) -> Standing {
+        admin::standing(&self.shared)
+    }
+
+    /// Refuses new requests, or takes them again.
+    pub fn pause(&self, paused: bool) {
+        self.shared.pause(paused);
     }
 
     /// Stops in good order: no new requests, open ones finish or end with their protocol's own error event, every

@@ -53,9 +53,6 @@ async fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> Result<u32> {
-    // A new namespace begins with its loopback down.
-    let up = Command::new("ip").args(["link", "set", "lo", "up"]).status().await.context("ip could not be started")?;
-    ensure!(up.success(), "loopback could not be brought up");
     let (first, second) = (Fake::start().await, Fake::start().await);
     first.always(Behaviour::status(503));
     second.always(Behaviour { tool: true, ..Behaviour::default() });

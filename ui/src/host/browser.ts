@@ -1,5 +1,4 @@
 /** The page in a browser: the admin API over HTTP with the session token. */
-import { frames } from "./frames";
 import type { Host } from "./host";
 import { endSession, sessionToken } from "./session";
 
@@ -12,20 +11,25 @@ async function send(request: Request): Promise<Response> {
   return response;
 }
 
+async function save(path: string, name: string): Promise<void> {
+  const response = await send(new Request(adminUrl + path));
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  // The download has begun by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 export const browserHost: Host = {
   kind: "browser",
   adminUrl,
   fetch: send,
-  async events(onEvent, opened, signal) {
-    const response = await send(new Request(`${adminUrl}/events`, { signal }));
-    if (!response.ok || !response.body) throw new Error(`events: ${response.status}`);
-    opened();
-    for await (const event of frames(response.body)) onEvent(event);
-  },
-  shell: () => Promise.resolve(null),
-  retryStart: () => Promise.resolve(),
+  save,
   openExternal(url) {
     window.open(url, "_blank", "noopener,noreferrer");
     return Promise.resolve();
   },
+  shell: null,
 };

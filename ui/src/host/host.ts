@@ -1,31 +1,49 @@
 /** What the page needs from whatever shows it: the desktop window or a browser. */
 
-/** What stopped the gateway from starting in the window. */
-export interface StartProblem {
-  kind: "port" | "database" | "vault" | "data_dir";
+/** What kept the gateway from starting. */
+export type StartProblemKind = "port" | "database" | "vault" | "data_dir" | "configuration";
+
+/** The gateway did not start in the window. */
+export interface StartFailure {
+  state: "failed";
+  problem: StartProblemKind;
+  /** A sentence with cause and remedy. */
   message: string;
-  remedy: string;
+  /** Secrets may go into a file sealed with a passphrase instead. */
+  can_seal: boolean;
+  /** There is such a file already: its passphrase is asked for. */
+  sealed: boolean;
 }
 
-export interface ShellInfo {
-  desktop: boolean;
-  tray: boolean;
-  version: string;
-  problem?: StartProblem;
-}
+/** The window's shell and where the gateway in it is. */
+export type ShellState = { version: string; tray: boolean } & (
+  | { state: "starting"; line: string | null }
+  | { state: "running"; address: string }
+  | { state: "stopping" }
+  | StartFailure
+);
 
 export interface Host {
   readonly kind: "desktop" | "browser";
   /** Absolute address of the admin API; in the window it is only a name. */
   readonly adminUrl: string;
-  /** Sends a request to the admin API. */
+  /** Sends a request to the admin API; its answer may go on. */
   fetch(request: Request): Promise<Response>;
-  /** Live events until `signal` fires or the stream ends; `opened` once they flow. Rejects when it cannot be opened. */
-  events(onEvent: (event: unknown) => void, opened: () => void, signal: AbortSignal): Promise<void>;
-  /** The window's shell; `null` in a browser. */
-  shell(): Promise<ShellInfo | null>;
-  /** Tries to start the gateway again. */
-  retryStart(): Promise<void>;
+  /** Saves an answer of the admin API (a path under it) as a file of this name, where the person wants it. */
+  save(path: string, name: string): Promise<void>;
   /** Opens an address in the person's own browser. */
   openExternal(url: string): Promise<void>;
+  /** The window's shell; absent in a browser. */
+  readonly shell: Shell | null;
+}
+
+export interface Shell {
+  /** Tells the state, now and whenever it changes. */
+  watch(onState: (state: ShellState) => void): void;
+  /** Starts the gateway again. */
+  retry(): Promise<void>;
+  /** Starts the gateway with its secrets in a file sealed with this passphrase. */
+  unseal(passphrase: string): Promise<void>;
+  /** The language of the shell's own menus. */
+  language(code: string): Promise<void>;
 }

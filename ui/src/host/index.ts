@@ -4,6 +4,6 @@ import { desktopHost } from "./desktop";
 import type { Host } from "./host";
 
 export const host: Host = isTauri() ? desktopHost : browserHost;
-export type { Host, ShellInfo, StartProblem } from "./host";
+export type { Host, ShellState, StartFailure, StartProblemKind } from "./host";
 export { frames } from "./frames";
 export { endSession, keepSession, sessionToken } from "./session";

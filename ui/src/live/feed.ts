@@ -1,7 +1,7 @@
 /** The stream of live events: one connection for the page, again after a break, none while nobody looks. */
 import { ref } from "vue";
 import type { LiveEvent } from "@/api/types";
-import { host } from "@/host";
+import { frames, host } from "@/host";
 
 /** `resumed`: the stream is back after a break, so anything may have happened. */
 export type Feed = LiveEvent | { type: "resumed" };
@@ -23,6 +23,14 @@ function tell(event: Feed): void {
   for (const listener of listeners) listener(event);
 }
 
+/** One stream, until `signal` fires or it ends. */
+async function listen(opened: () => void, signal: AbortSignal): Promise<void> {
+  const response = await host.fetch(new Request(`${host.adminUrl}/events`, { signal }));
+  if (!response.ok || !response.body) throw new Error(`events: ${response.status}`);
+  opened();
+  for await (const event of frames(response.body)) tell(event as LiveEvent);
+}
+
 let running: AbortController | undefined;
 
 async function run(signal: AbortSignal, isFirst: boolean): Promise<void> {
@@ -35,7 +43,7 @@ async function run(signal: AbortSignal, isFirst: boolean): Promise<void> {
       if (!first) tell({ type: "resumed" });
       first = false;
     };
-    await host.events((event) => tell(event as LiveEvent), opened, signal).catch(() => undefined);
+    await listen(opened, signal).catch(() => undefined);
     if (signal.aborted) return;
     feedState.value = "lost";
     first = false;

@@ -81,7 +81,7 @@ impl ApiError {
 
     /// The token shown for a session is not the admin token.
     pub fn wrong_token() -> Self {
-        Self::new(StatusCode::FORBIDDEN, "wrong_token", "this is not the admin token").with_field("token")
+        Self::new(StatusCode::UNAUTHORIZED, "wrong_token", "this is not the admin token").with_field("token")
     }
 
     /// Our own fault.

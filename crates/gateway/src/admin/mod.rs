@@ -33,7 +33,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use self::error::ApiError;
+pub(crate) use self::overview::standing;
 pub use self::{
+    overview::Standing,
     session::Sessions,
     token::{TokenError, admin_token},
 };

@@ -1,6 +1,6 @@
 //! `/overview`: whether everything is fine, and if not, what is wrong.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use axum::{Json, extract::State};
 use chrono::Duration;
@@ -23,11 +23,15 @@ use crate::{
 /// The state of the whole in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum StatusWord {
+pub enum Standing {
+    /// Everything serves.
     Healthy,
+    /// It serves, but something is wrong.
     Degraded,
+    /// A group has nobody who serves.
     Down,
-    Stopping,
+    /// No requests are taken.
+    Stopped,
 }
 
 /// How bad a finding is.
@@ -108,7 +112,7 @@ enum What {
 #[derive(Serialize, ToSchema)]
 struct Overview {
     /// The word.
-    status: StatusWord,
+    status: Standing,
     /// Address listened on.
     address: String,
     /// What should be known, most severe first.
@@ -183,15 +187,7 @@ async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
         findings.push(Finding { severity: Severity::Degraded, what: What::RecordsLost { records } });
     }
     findings.sort_by_key(|f| f.severity);
-    let status = if shared.stopping.is_cancelled() {
-        StatusWord::Stopping
-    } else {
-        match findings.first().map(|f| f.severity) {
-            Some(Severity::Down) => StatusWord::Down,
-            Some(Severity::Degraded) => StatusWord::Degraded,
-            Some(Severity::Info) | None => StatusWord::Healthy,
-        }
-    };
+    let status = word(&shared, &findings);
     let pace = figures.as_ref().map(|f| f.pace);
     Json(Overview {
         status,
@@ -204,6 +200,25 @@ async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
         groups,
         incidents: shared.incidents.since(shared.clock.wall() - Duration::hours(24)),
     })
+}
+
+/// The state of the whole in one word, as far as memory tells.
+pub(crate) fn standing(shared: &Shared) -> Standing {
+    let snapshot = shared.snapshot.load_full();
+    let mut findings = find(&snapshot, &lanes(shared, &snapshot, &[]));
+    findings.sort_by_key(|f| f.severity);
+    word(shared, &findings)
+}
+
+fn word(shared: &Shared, findings: &[Finding]) -> Standing {
+    if shared.stopping.is_cancelled() || shared.paused.load(Ordering::Relaxed) {
+        return Standing::Stopped;
+    }
+    match findings.first().map(|f| f.severity) {
+        Some(Severity::Down) => Standing::Down,
+        Some(Severity::Degraded) => Standing::Degraded,
+        Some(Severity::Info) | None => Standing::Healthy,
+    }
 }
 
 struct Figures {

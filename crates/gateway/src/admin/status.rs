@@ -1,14 +1,15 @@
 //! `/status`: how the gateway itself is doing.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use axum::{Json, extract::State};
 use headgate_domain::Revision;
 use headgate_store::JournalStats;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+use super::error::extract::Body;
 use crate::shared::{Counters, Shared};
 
 /// How the gateway is doing.
@@ -22,6 +23,8 @@ struct Status {
     revision: Revision,
     /// Milliseconds since the start.
     uptime_ms: u64,
+    /// New requests are refused until it is resumed.
+    paused: bool,
     /// The database.
     database: DatabaseStatus,
     /// The vault.
@@ -73,7 +76,21 @@ struct AffinityStatus {
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
-    OpenApiRouter::new().routes(routes!(status))
+    OpenApiRouter::new().routes(routes!(status)).routes(routes!(pause))
+}
+
+/// Whether requests are taken.
+#[derive(Deserialize, Serialize, ToSchema)]
+struct Pause {
+    /// New requests are refused.
+    paused: bool,
+}
+
+/// Refuse new requests for a while, or take them again
+#[utoipa::path(put, path = "/paused", tag = "status", request_body = Pause, responses((status = 200, body = Pause)))]
+async fn pause(State(shared): State<Arc<Shared>>, Body(body): Body<Pause>) -> Json<Pause> {
+    shared.pause(body.paused);
+    Json(body)
 }
 
 /// How the gateway is doing
@@ -98,6 +115,7 @@ async fn status(State(shared): State<Arc<Shared>>) -> Json<Status> {
         version: env!("CARGO_PKG_VERSION"),
         address: shared.bootstrap.address.to_string(),
         revision: snapshot.revision,
+        paused: shared.paused.load(Ordering::Relaxed),
         uptime_ms: u64::try_from(shared.now().0.as_millis()).unwrap_or(u64::MAX),
         database: DatabaseStatus {
             kind: shared.bootstrap.database,

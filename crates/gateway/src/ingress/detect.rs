@@ -123,12 +123,14 @@ mod tests {
             "/V1/messages",
             "/v1/messages/x",
             "/v1messages",
-            "/",
             "/v1",
             "/admin",
             "/healthz/",
         ] {
             assert_eq!(route(odd), Route::Unknown, "{odd}");
+        }
+        for page in ["/", "/ui", "/ui/", "/ui/requests"] {
+            assert_eq!(route(page), Route::Pages, "{page}");
         }
     }
 

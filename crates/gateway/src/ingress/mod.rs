@@ -165,6 +165,9 @@ async fn admit(
     let refuse = |exchange, refusal, message: &str| {
         Err(Box::new(refuse::own(shared, protocol, exchange, refusal, message, None)))
     };
+    if let Some(why) = not_now(shared) {
+        return refuse(exchange, Refusal::Stopping, why);
+    }
     let key = match auth::authenticate(shared, snapshot, headers, peer).await {
         Ok(key) => key,
         Err(message) => return refuse(exchange, Refusal::InvalidKey, message),
@@ -205,9 +208,6 @@ async fn generate(
     let (parts, incoming) = request.into_parts();
     let route = protocol.route();
     let exchange = Exchange::begin(&shared, record(&shared, peer, protocol, route, &parts.headers), started);
-    if shared.stopping.is_cancelled() {
-        return refuse::own(&shared, protocol, exchange, Refusal::Stopping, "Headgate is stopping", None);
-    }
     let Admitted { mut exchange, key, body, asked } =
         match admit(&shared, &snapshot, protocol, &parts.headers, incoming, peer, exchange).await {
             Ok(admitted) => admitted,
@@ -235,6 +235,15 @@ async fn generate(
     let inbound =
         Inbound { snapshot, key, protocol, route, query, headers: parts.headers, body, asked, session, wishes };
     Box::pin(forward::forward(&shared, inbound, exchange)).await
+}
+
+/// Why no request is taken at the moment.
+fn not_now(shared: &Shared) -> Option<&'static str> {
+    if shared.stopping.is_cancelled() {
+        return Some("Headgate is stopping");
+    }
+    let paused = shared.paused.load(std::sync::atomic::Ordering::Relaxed);
+    paused.then_some("Headgate is paused; resume it in its window or tray menu")
 }
 
 /// A question of our own to a group: it takes the way of every request, and is recorded as one.
