@@ -1,0 +1,7 @@
+//! OpenAI Chat Completions.
+
+mod decode;
+mod encode;
+mod messages;
+
+pub(crate) use self::{decode::decode, encode::encode};

@@ -1,0 +1,9 @@
+//! Anthropic Messages.
+
+mod blocks;
+mod cache;
+mod decode;
+mod encode;
+mod messages;
+
+pub(crate) use self::{decode::decode, encode::encode};
