@@ -196,4 +196,11 @@ impl Names {
             None => head,
         }
     }
+
+    /// Whether the client declared this tool as one that takes raw text.
+    pub(crate) fn declares_custom(&self, head: &CallHead) -> bool {
+        self.client.values().any(|known| {
+            known.kind == CallKind::Custom && known.name == head.name && known.namespace == head.namespace
+        })
+    }
 }

@@ -5,7 +5,9 @@ pub(crate) mod claude;
 pub(crate) mod effort;
 pub(crate) mod freeform;
 pub(crate) mod openai;
+pub(crate) mod read;
 pub(crate) mod responses;
+pub(crate) mod usage;
 pub(crate) mod words;
 
 use serde_json::{Map, Value};

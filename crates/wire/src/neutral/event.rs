@@ -1,7 +1,7 @@
 //! An answer as a sequence of events.
 //!
-//! Order: `Start` at most once and first; then blocks, whose events carry the number of their block; `Usage` whenever
-//! it is reported, cumulative; at last exactly one of `Finish … End`, `Failed` or `Cut`. Blocks may overlap.
+//! Order: blocks, whose events carry the number of their block, and which may overlap; `Usage` whenever it is reported,
+//! cumulative; at last exactly one of `Finish` and `End`, `Failed`, or `Cut`.
 
 use headgate_domain::{UpstreamError, Usage};
 use serde_json::Value;

@@ -137,7 +137,7 @@ fn assistant(parts: &[AssistantPart], prepared: &Prepared, items: &mut Vec<Value
 }
 
 /// A sealed reasoning item as its maker accepts it again.
-pub(crate) fn reasoning_item(id: Option<&str>, text: &str, encrypted: &str) -> Value {
+fn reasoning_item(id: Option<&str>, text: &str, encrypted: &str) -> Value {
     let mut item = Out::default();
     item.put("type", "reasoning");
     item.put_some("id", id);
