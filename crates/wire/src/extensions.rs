@@ -39,8 +39,13 @@ fn fate(protocol: Protocol, member: &str, value: &Value) -> Fate {
     match (protocol, member) {
         (
             _,
-            "store" | "metadata" | "prompt_cache_options" | "prompt_cache_retention" | "prompt_cache_breakpoint"
-            | "safety_identifier" | "moderation",
+            "store"
+            | "metadata"
+            | "prompt_cache_options"
+            | "prompt_cache_retention"
+            | "prompt_cache_breakpoint"
+            | "safety_identifier"
+            | "moderation",
         ) => Fate::Silent,
         (Protocol::Chat, _) => chat(member, value),
         (Protocol::Responses, _) => responses(member, value),

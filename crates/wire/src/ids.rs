@@ -134,6 +134,9 @@ mod tests {
         let form = map.get(long.clone());
         assert_eq!(form.len(), 40);
         assert!(form.starts_with("call_xxx") && form.ends_with(&digest(&long, 8)));
-        assert_eq!(IdMap::new(legal, ["functions.Bash:0"].into_iter()).get("functions.Bash:0".into()), "functions.Bash:0");
+        assert_eq!(
+            IdMap::new(legal, ["functions.Bash:0"].into_iter()).get("functions.Bash:0".into()),
+            "functions.Bash:0"
+        );
     }
 }

@@ -156,7 +156,11 @@ impl Names {
         let full = |(space, name, _): &(Option<&str>, &str, CallKind)| {
             let full = joined(*space, name);
             // A plain tool `a__b` beside `b` in the namespace `a`.
-            let full = if taken.contains(&full) { format!("{full}_{}", digest(&format!("{space:?}/{name}"), 8)) } else { full };
+            let full = if taken.contains(&full) {
+                format!("{full}_{}", digest(&format!("{space:?}/{name}"), 8))
+            } else {
+                full
+            };
             taken.insert(full.clone());
             full
         };
@@ -199,8 +203,8 @@ impl Names {
 
     /// Whether the client declared this tool as one that takes raw text.
     pub(crate) fn declares_custom(&self, head: &CallHead) -> bool {
-        self.client.values().any(|known| {
-            known.kind == CallKind::Custom && known.name == head.name && known.namespace == head.namespace
-        })
+        self.client
+            .values()
+            .any(|known| known.kind == CallKind::Custom && known.name == head.name && known.namespace == head.namespace)
     }
 }

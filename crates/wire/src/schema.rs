@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn strict_means_closed_and_complete() {
-        let strict = json!({"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false});
+        let strict =
+            json!({"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false});
         assert!(is_strict(&strict));
         assert!(!is_strict(&json!({"type":"object","properties":{"a":{}},"additionalProperties":false})));
         assert!(!is_strict(&json!({"type":"object","properties":{}})));

@@ -117,7 +117,8 @@ impl Answer {
                     self.places.insert(block, self.pieces.len());
                     self.pieces.push(piece);
                 }
-                if let Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::CallInput { text, .. } = &event {
+                if let Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::CallInput { text, .. } = &event
+                {
                     self.bytes += text.len();
                 }
                 if let Some(piece) = self.places.get(&block).and_then(|at| self.pieces.get_mut(*at)) {

@@ -3,9 +3,8 @@
 use headgate_domain::upstream::{ProfileSpec, Thinking};
 
 /// The names of the bases, in the order of the published table.
-pub const NAMES: [&str; 11] = [
-    "generic", "anthropic", "openai", "codex", "deepseek", "kimi", "glm", "qwen", "openrouter", "ollama", "vllm",
-];
+pub const NAMES: [&str; 11] =
+    ["generic", "anthropic", "openai", "codex", "deepseek", "kimi", "glm", "qwen", "openrouter", "ollama", "vllm"];
 
 fn words(list: &[&str]) -> Option<Vec<String>> {
     Some(list.iter().map(|word| (*word).to_owned()).collect())

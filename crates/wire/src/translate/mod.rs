@@ -110,10 +110,11 @@ impl<'p> Plan<'p> {
                 responses::encode(conversation, model, self.profile, codex, &mut warnings)?
             }
             UpstreamKind::Claude => claude::encode(conversation, model, self.profile, &mut warnings)?,
-            UpstreamKind::Passthrough => return Err(Rejection::unsupported("model", "a passthrough is not translated")),
+            UpstreamKind::Passthrough => {
+                return Err(Rejection::unsupported("model", "a passthrough is not translated"));
+            }
         };
-        let anthropic_version =
-            (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
+        let anthropic_version = (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
         Ok(Encoded {
             body: body.to_string().into_bytes(),
             warnings,

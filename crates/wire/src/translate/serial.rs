@@ -117,9 +117,14 @@ mod tests {
         let mut serial = Serial::default();
         let mut out = Vec::new();
         let end = |block| Event::BlockEnd { block };
-        for event in [text(0, "a"), text(1, "x"), text(2, "p"), text(1, "y"), end(2), text(0, "b"), end(0), text(1, "z"), end(1)] {
+        for event in
+            [text(0, "a"), text(1, "x"), text(2, "p"), text(1, "y"), end(2), text(0, "b"), end(0), text(1, "z"), end(1)]
+        {
             serial.event(event, &mut out);
         }
-        assert_eq!(out, [text(0, "a"), text(0, "b"), end(0), text(1, "xy"), text(1, "z"), end(1), text(2, "p"), end(2)]);
+        assert_eq!(
+            out,
+            [text(0, "a"), text(0, "b"), end(0), text(1, "xy"), text(1, "z"), end(1), text(2, "p"), end(2)]
+        );
     }
 }

@@ -176,7 +176,9 @@ mod tests {
 
     #[test]
     fn what_is_no_wrapper_is_judged_as_a_whole() {
-        for (json, raw) in [(r#"{"patch":"x"}"#, "x"), ("*** Begin", "*** Begin"), ("", ""), (r#"{"input":3}"#, r#"{"input":3}"#)] {
+        for (json, raw) in
+            [(r#"{"patch":"x"}"#, "x"), ("*** Begin", "*** Begin"), ("", ""), (r#"{"input":3}"#, r#"{"input":3}"#)]
+        {
             for cut in 0..=json.len() {
                 assert_eq!(through(json, &[cut]), raw);
             }

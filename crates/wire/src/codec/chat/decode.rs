@@ -71,7 +71,12 @@ impl Messages<'_> {
         Ok(())
     }
 
-    fn assistant(&mut self, mut message: Fields, content: Option<Value>, cache: Option<Value>) -> Result<(), Rejection> {
+    fn assistant(
+        &mut self,
+        mut message: Fields,
+        content: Option<Value>,
+        cache: Option<Value>,
+    ) -> Result<(), Rejection> {
         let mut parts = Vec::new();
         let reasoning = message.lenient("reasoning_content").or_else(|| message.lenient("reasoning"));
         if let Some(text) = reasoning.filter(|t| !t.is_empty()) {
@@ -220,7 +225,8 @@ fn choice(value: Value) -> Result<ToolChoice, Rejection> {
 fn controls(conversation: &mut Conversation, top: &mut Fields, losses: &mut Losses) -> Result<(), Rejection> {
     let limit = top.count("max_tokens")?;
     conversation.max_output = top.count("max_completion_tokens")?.or(limit);
-    conversation.sampling = Sampling { temperature: top.number("temperature")?, top_p: top.number("top_p")?, top_k: top.number("top_k")? };
+    conversation.sampling =
+        Sampling { temperature: top.number("temperature")?, top_p: top.number("top_p")?, top_k: top.number("top_k")? };
     conversation.stop = match top.any("stop") {
         None => Vec::new(),
         Some(Value::String(one)) => vec![one],
@@ -243,7 +249,8 @@ fn controls(conversation: &mut Conversation, top: &mut Fields, losses: &mut Loss
             "json_object" => Some(OutputFormat::JsonObject),
             "json_schema" => {
                 let schema = format.object("json_schema")?;
-                let mut schema = schema.ok_or_else(|| Rejection::illegal("response_format.json_schema", "is missing"))?;
+                let mut schema =
+                    schema.ok_or_else(|| Rejection::illegal("response_format.json_schema", "is missing"))?;
                 Some(openai::json_schema(&mut schema)?)
             }
             "text" => None,

@@ -107,7 +107,11 @@ fn tools(prepared: &Prepared, profile: &Profile, out: &mut Out, losses: &mut Los
         Some(ToolChoice::Tool { name, namespace }) => {
             let sent = prepared.names.sent(namespace.as_deref(), name);
             let custom = |t: &Tool| t.name == *name && matches!(t.kind, ToolKind::Custom { .. });
-            let kind = if profile.custom_tools && prepared.conversation.tools.iter().any(custom) { "custom" } else { "function" };
+            let kind = if profile.custom_tools && prepared.conversation.tools.iter().any(custom) {
+                "custom"
+            } else {
+                "function"
+            };
             out.put("tool_choice", json!({"type":kind,kind:{"name":sent}}));
         }
         Some(ToolChoice::Allowed { .. }) | None => {}
@@ -123,7 +127,10 @@ fn format(format: Option<&OutputFormat>, profile: &Profile, out: &mut Out, losse
         Some(OutputFormat::JsonObject) => out.put("response_format", json!({"type":"json_object"})),
         Some(OutputFormat::JsonSchema { .. }) if !profile.structured_output => losses.note("dropped:response_format"),
         Some(schema) => {
-            out.put("response_format", json!({"type":"json_schema","json_schema":Value::from(openai::write_json_schema(schema))}));
+            out.put(
+                "response_format",
+                json!({"type":"json_schema","json_schema":Value::from(openai::write_json_schema(schema))}),
+            );
         }
     }
 }

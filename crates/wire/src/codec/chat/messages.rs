@@ -197,7 +197,8 @@ fn content_part(content: &Content) -> Result<Value, Rejection> {
         Content::Text(text) => json!({"type":"text","text":text.text}),
         Content::Image(image) => {
             let url = openai::image_url(&image.source);
-            let url = url.ok_or_else(|| Rejection::unsupported("image", "an image file that is stored at another provider"))?;
+            let url =
+                url.ok_or_else(|| Rejection::unsupported("image", "an image file that is stored at another provider"))?;
             let mut inner = Out::default();
             inner.put("url", url);
             inner.put_some("detail", image.detail.as_deref());
@@ -210,7 +211,10 @@ fn content_part(content: &Content) -> Result<Value, Rejection> {
             }}),
             Source::File { origin: Origin::OpenAi, id } => json!({"type":"file","file":{"file_id":id}}),
             Source::File { .. } => {
-                return Err(Rejection::unsupported("file_id", "a file that is stored at another provider cannot be sent"));
+                return Err(Rejection::unsupported(
+                    "file_id",
+                    "a file that is stored at another provider cannot be sent",
+                ));
             }
             Source::Url(_) => {
                 return Err(Rejection::unsupported("file_url", "a document by URL cannot be sent to this upstream"));

@@ -116,7 +116,8 @@ impl Reader {
         if let Some(Value::Object(delta)) = delta.into_iter().flatten().find(Value::is_object) {
             self.delta(delta, whole, sink);
         }
-        if let Some(Value::Array(tokens)) = choice.get_mut("logprobs").and_then(|l| l.get_mut("content")).map(Value::take)
+        if let Some(Value::Array(tokens)) =
+            choice.get_mut("logprobs").and_then(|l| l.get_mut("content")).map(Value::take)
             && let Some((Running::Text, block)) = self.running
             && !tokens.is_empty()
         {

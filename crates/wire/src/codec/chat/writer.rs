@@ -48,7 +48,13 @@ struct Delta<'a> {
     tool_calls: Option<[Value; 1]>,
 }
 
-fn chunk(head: &Head, delta: Delta<'_>, finish_reason: Option<&'static str>, logprobs: Option<Value>, out: &mut Vec<u8>) {
+fn chunk(
+    head: &Head,
+    delta: Delta<'_>,
+    finish_reason: Option<&'static str>,
+    logprobs: Option<Value>,
+    out: &mut Vec<u8>,
+) {
     let choices = [Choice { index: 0, delta, finish_reason, logprobs }];
     write(head, &choices, None, out);
 }

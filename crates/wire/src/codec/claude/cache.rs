@@ -12,14 +12,17 @@ pub(super) fn place(system: &mut [Value], tools: &mut [Value], messages: &mut [V
     let blocks = messages.iter_mut().filter_map(|m| m.get_mut("content")?.as_array_mut()).flatten();
     for block in tools.iter_mut().chain(system.iter_mut()).chain(blocks) {
         // Results hold blocks of their own.
-        marked.extend(block.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten().filter(|b| is_marked(b)));
+        marked.extend(
+            block.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten().filter(|b| is_marked(b)),
+        );
     }
     let inner = marked.len();
     for block in marked.into_iter().rev().skip(MAX_MARKS) {
         unmark(block);
     }
     let blocks = messages.iter_mut().filter_map(|m| m.get_mut("content")?.as_array_mut()).flatten();
-    let outer: Vec<&mut Value> = tools.iter_mut().chain(system.iter_mut()).chain(blocks).filter(|b| is_marked(b)).collect();
+    let outer: Vec<&mut Value> =
+        tools.iter_mut().chain(system.iter_mut()).chain(blocks).filter(|b| is_marked(b)).collect();
     let none = outer.is_empty() && inner == 0;
     for block in outer.into_iter().rev().skip(MAX_MARKS.saturating_sub(inner)) {
         unmark(block);
@@ -53,7 +56,11 @@ mod tests {
     use super::*;
 
     fn text(mark: bool) -> Value {
-        if mark { json!({"type":"text","text":"x","cache_control":{"type":"ephemeral"}}) } else { json!({"type":"text","text":"x"}) }
+        if mark {
+            json!({"type":"text","text":"x","cache_control":{"type":"ephemeral"}})
+        } else {
+            json!({"type":"text","text":"x"})
+        }
     }
 
     fn marks(values: &[Value]) -> usize {
@@ -63,7 +70,10 @@ mod tests {
     #[test]
     fn the_end_of_system_and_of_the_last_user_message_are_marked_when_the_client_marked_nothing() {
         let (mut system, mut tools) = (vec![text(false), text(false)], vec![json!({"name":"t"})]);
-        let mut messages = vec![json!({"role":"user","content":[text(false), text(false)]}), json!({"role":"assistant","content":[text(false)]})];
+        let mut messages = vec![
+            json!({"role":"user","content":[text(false), text(false)]}),
+            json!({"role":"assistant","content":[text(false)]}),
+        ];
         place(&mut system, &mut tools, &mut messages, true);
         assert!(is_marked(&system[1]) && !is_marked(&system[0]) && marks(&tools) == 0);
         assert!(is_marked(&messages[0]["content"][1]) && marks(&messages) == 1);

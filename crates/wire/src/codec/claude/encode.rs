@@ -156,7 +156,11 @@ fn thinking(prepared: &Prepared, profile: &Profile, out: &mut Out, losses: &mut 
             out.put_some("output_config", accepted.map(|e| json!({"effort":e.as_str()})));
         }
         if allowed {
-            let display = if wish.readable { json!({"type":"adaptive","display":"summarized"}) } else { json!({"type":"adaptive"}) };
+            let display = if wish.readable {
+                json!({"type":"adaptive","display":"summarized"})
+            } else {
+                json!({"type":"adaptive"})
+            };
             out.put("thinking", display);
         }
         return allowed;

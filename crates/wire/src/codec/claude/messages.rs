@@ -173,7 +173,9 @@ fn image_source(source: &Source) -> Result<Value, Rejection> {
             "image/jpeg" | "image/png" | "image/gif" | "image/webp" => {
                 Ok(json!({"type":"base64","media_type":mime,"data":data}))
             }
-            _ => Err(Rejection::unsupported("image", format!("images of type '{mime}' cannot be sent to this upstream"))),
+            _ => {
+                Err(Rejection::unsupported("image", format!("images of type '{mime}' cannot be sent to this upstream")))
+            }
         },
         Source::Url(url) => Ok(json!({"type":"url","url":url})),
         Source::File { origin: Origin::Claude, id } => Ok(json!({"type":"file","file_id":id})),

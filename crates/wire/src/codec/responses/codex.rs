@@ -22,11 +22,8 @@ const SILENT: [&str; 7] = [
 ];
 
 /// Removed with a warning, if they came from a client of another protocol.
-const TOLD: [(&str, &str); 3] = [
-    ("max_output_tokens", "dropped:max_tokens"),
-    ("temperature", "dropped:temperature"),
-    ("top_p", "dropped:top_p"),
-];
+const TOLD: [(&str, &str); 3] =
+    [("max_output_tokens", "dropped:max_tokens"), ("temperature", "dropped:temperature"), ("top_p", "dropped:top_p")];
 
 /// Makes a Responses request acceptable. `losses`: where removals are told, if the client spoke another protocol.
 pub(crate) fn restrict(body: &mut Value, mut losses: Option<&mut Losses>) -> Result<(), Rejection> {
@@ -54,11 +51,9 @@ pub(crate) fn restrict(body: &mut Value, mut losses: Option<&mut Losses>) -> Res
         body.shift_remove("service_tier");
         tell("dropped:service_tier");
     }
-    for (member, value) in [
-        ("store", json!(false)),
-        ("stream", json!(true)),
-        ("include", json!(["reasoning.encrypted_content"])),
-    ] {
+    for (member, value) in
+        [("store", json!(false)), ("stream", json!(true)), ("include", json!(["reasoning.encrypted_content"]))]
+    {
         body.insert(member.to_owned(), value);
     }
     for (member, value) in [("parallel_tool_calls", json!(true)), ("instructions", json!(""))] {

@@ -101,7 +101,10 @@ fn content_part(content: &Content) -> Result<Value, Rejection> {
             Source::Url(url) => json!({"type":"input_file","file_url":url}),
             Source::File { origin: Origin::OpenAi, id } => json!({"type":"input_file","file_id":id}),
             Source::File { .. } => {
-                return Err(Rejection::unsupported("file_id", "a file that is stored at another provider cannot be sent"));
+                return Err(Rejection::unsupported(
+                    "file_id",
+                    "a file that is stored at another provider cannot be sent",
+                ));
             }
         },
     })

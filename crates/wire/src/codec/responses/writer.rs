@@ -116,7 +116,12 @@ impl Writer {
         current.finish(head, self.index, out);
         let item = items::item(&current.piece, &current.id, status);
         self.done.push(item.to_string());
-        event(head, "response.output_item.done", &[("output_index", json!(self.index).to_string()), ("item", item.to_string())], out);
+        event(
+            head,
+            "response.output_item.done",
+            &[("output_index", json!(self.index).to_string()), ("item", item.to_string())],
+            out,
+        );
         self.index += 1;
     }
 
