@@ -24,8 +24,7 @@ use crate::{engine::Engine, preferences::Preferences};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> anyhow::Result<()> {
-    // Two providers are compiled in by different libraries' defaults: say which one is meant before anybody asks.
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    headgate_gateway::prepare_process();
     let filter = tracing_subscriber::EnvFilter::try_from_env("HEADGATE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);

@@ -36,8 +36,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Two providers are compiled in by different libraries' defaults: say which one is meant before anybody asks.
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    headgate_gateway::prepare_process();
     quiet_panics();
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),

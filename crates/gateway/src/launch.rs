@@ -16,6 +16,21 @@ use crate::{
     start::{Gateway, GatewayHandle, StartError},
 };
 
+/// What a program does before anything else: chooses the TLS provider, and small pages of memory.
+pub fn prepare_process() {
+    // Two providers are compiled in by different libraries' defaults: say which one is meant before anybody asks.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    #[cfg(target_os = "linux")]
+    {
+        // Thousands of streams have many small pieces of memory each; huge pages would keep whole regions for few.
+        #[expect(unsafe_code, reason = "this prctl takes plain numbers and only sets a flag of the process")]
+        let done = unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
+        if done != 0 {
+            tracing::debug!("huge pages could not be switched off; memory use is higher");
+        }
+    }
+}
+
 /// Why the gateway did not start: one sentence with cause and remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {

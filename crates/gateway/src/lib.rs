@@ -31,6 +31,6 @@ pub use admin::{Standing, TokenError, admin_token, openapi};
 pub use config::{DatabaseChoice, GatewayConfig};
 pub use control::{Applied, ControlError, NewKey};
 pub use events::Event;
-pub use launch::{File, Launch, LaunchError, LaunchProblem, SEALED_FILE};
+pub use launch::{File, Launch, LaunchError, LaunchProblem, SEALED_FILE, prepare_process};
 pub use logs::LogLayer;
 pub use start::{Gateway, GatewayHandle, StartError};

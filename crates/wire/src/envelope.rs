@@ -227,6 +227,26 @@ pub fn body(protocol: Protocol, words: &Words, message: &str, request_id: &str) 
     .into_bytes()
 }
 
+/// `error.code` and `error.message` of a `response.failed`.
+///
+/// Codex knows these codes, and reads the delay of a rate limit in the message.
+pub fn failed_response(failure: &Failure) -> (&'static str, String) {
+    let code = match (failure.class, failure.detail) {
+        (Class::RateLimited, _) => "rate_limit_exceeded",
+        (Class::Exhausted, _) => "insufficient_quota",
+        (_, Some(Detail::ContextLength)) => "context_length_exceeded",
+        (Class::Overloaded, _) => "server_is_overloaded",
+        _ => "server_error",
+    };
+    let message = failure_message(failure, Protocol::Responses);
+    match failure.retry_after {
+        Some(wait) if failure.class == Class::RateLimited => {
+            (code, format!("{message} Please try again in {}s.", wait.as_secs_f64()))
+        }
+        _ => (code, message),
+    }
+}
+
 /// The event that ends a stream that has begun and cannot be finished.
 ///
 /// For Responses `sequence` is the number after the last one the client saw.
@@ -243,19 +263,7 @@ pub fn stream_error(protocol: Protocol, failure: &Failure, model: &str, request_
             format!("event: error\ndata: {error}\n\n")
         }
         Protocol::Responses => {
-            let code = match (failure.class, failure.detail) {
-                (Class::RateLimited, _) => "rate_limit_exceeded",
-                (Class::Exhausted, _) => "insufficient_quota",
-                (_, Some(Detail::ContextLength)) => "context_length_exceeded",
-                (Class::Overloaded, _) => "server_is_overloaded",
-                _ => "server_error",
-            };
-            let message = match failure.retry_after {
-                Some(wait) if failure.class == Class::RateLimited => {
-                    format!("{message} Please try again in {}s.", wait.as_secs_f64())
-                }
-                _ => message,
-            };
+            let (code, message) = failed_response(failure);
             let event = json!({
                 "type":"response.failed","sequence_number":sequence,
                 "response":{

@@ -6,12 +6,24 @@
 //! - [`error`] and [`envelope`]: refusals of upstreams read, refusals to clients written.
 //! - [`splice`]: the one change made to a same-protocol body, the model's name.
 
+mod codec;
 pub mod envelope;
 pub mod error;
+mod extensions;
+pub mod head;
+mod ids;
+mod json;
+pub mod loss;
 pub mod models;
+pub mod neutral;
 pub mod observe;
+mod prepare;
+pub mod profile;
+mod repair;
 pub mod request;
 pub mod retry_after;
+mod schema;
 pub mod splice;
 pub mod sse;
+pub mod translate;
 pub mod usage;

@@ -19,7 +19,9 @@ use crate::database::{Database, DatabaseError};
 const LINES: usize = 500;
 const BYTES: usize = 1 << 20;
 /// Requests that end shortly after one another share a transaction.
-const LINGER: Duration = Duration::from_millis(50);
+const LINGER: Duration = Duration::from_millis(120);
+/// How often it is noted on disk how far everything is stored. What is stored twice after a crash counts once.
+const NOTE_EVERY: Duration = Duration::from_secs(1);
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// A server that is frozen does not even keep its own statement timeout.
@@ -31,6 +33,8 @@ pub struct Shipper {
     folder: Folder,
     shared: Arc<Shared>,
     at: Position,
+    /// How far is noted on disk, and when that was.
+    noted: (Position, tokio::time::Instant),
     /// Fewer after a statement that took too long.
     lines: usize,
 }
@@ -48,7 +52,8 @@ enum Trouble {
 impl Shipper {
     pub(super) fn new(folder: Folder, shared: Arc<Shared>) -> Self {
         let at = *shared.stored.borrow();
-        Self { folder, shared, at, lines: LINES }
+        let noted = (at, tokio::time::Instant::now());
+        Self { folder, shared, at, noted, lines: LINES }
     }
 
     /// Ships until `shutdown`; then what is written already, unless the database is away. Takes up where an earlier
@@ -62,6 +67,9 @@ impl Shipper {
                 Ok(Some(batch)) => self.ship(&database, batch).await,
                 Ok(None) => {
                     self.shared.note.lock().oldest = None;
+                    if let Err(why) = self.note().await {
+                        tracing::warn!(error = %why, "the journal cannot be trimmed");
+                    }
                     tokio::select! {
                         () = shutdown.cancelled() => return,
                         changed = written.changed() => if changed.is_err() { return },
@@ -143,6 +151,20 @@ impl Shipper {
     }
 
     async fn acknowledge(&mut self, end: Position) -> io::Result<()> {
+        self.at = end;
+        let (noted, when) = self.noted;
+        if end.segment == noted.segment && when.elapsed() < NOTE_EVERY {
+            return Ok(());
+        }
+        self.note().await
+    }
+
+    /// Notes on disk how far everything is stored, and removes the segments before.
+    async fn note(&mut self) -> io::Result<()> {
+        let end = self.at;
+        if end == self.noted.0 {
+            return Ok(());
+        }
         let folder = self.folder.clone();
         let freed = blocking(move || {
             folder.ack(end)?;
@@ -154,7 +176,7 @@ impl Shipper {
         })
         .await?;
         self.shared.disk_bytes.fetch_sub(freed, Ordering::Relaxed);
-        self.at = end;
+        self.noted = (end, tokio::time::Instant::now());
         Ok(())
     }
 }

@@ -1,0 +1,83 @@
+//! What the readers of answers have in common: blocks that are counted, and bounds on what an upstream can make us keep.
+
+use headgate_domain::UpstreamError;
+
+use crate::neutral::{Block, CallHead, CallKind, Event};
+
+/// Most blocks of one answer.
+const MAX_BLOCKS: u32 = 16_384;
+
+/// Most bytes kept for blocks that cannot be told yet (arguments before their name, sealed reasoning).
+const MAX_KEPT: usize = 16 << 20;
+
+/// Where readers put events.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    pub(crate) events: Vec<Event>,
+    blocks: u32,
+    kept: usize,
+    closed: bool,
+}
+
+impl Sink {
+    /// Whether the answer is over; later events are ignored.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Appends an event.
+    pub(crate) fn push(&mut self, event: Event) {
+        if self.closed {
+            return;
+        }
+        self.closed = matches!(event, Event::End | Event::Failed(_) | Event::Cut);
+        self.events.push(event);
+    }
+
+    /// The number of a new block.
+    pub(crate) fn block(&mut self) -> Block {
+        self.blocks += 1;
+        if self.blocks > MAX_BLOCKS {
+            self.refuse("the upstream's answer has too many parts");
+        }
+        self.blocks - 1
+    }
+
+    /// Accounts for bytes that a reader keeps.
+    pub(crate) fn keep(&mut self, bytes: usize) {
+        self.kept += bytes;
+        if self.kept > MAX_KEPT {
+            self.refuse("the upstream's answer keeps too much open");
+        }
+    }
+
+    fn refuse(&mut self, message: &str) {
+        self.push(Event::Failed(UpstreamError { message: message.to_owned(), ..UpstreamError::default() }));
+    }
+
+    /// Text of a block; nothing for nothing.
+    pub(crate) fn text(&mut self, block: Block, text: String) {
+        if !text.is_empty() {
+            self.push(Event::Text { block, text });
+        }
+    }
+
+    /// Reasoning of a block; nothing for nothing.
+    pub(crate) fn reasoning(&mut self, block: Block, text: String) {
+        if !text.is_empty() {
+            self.push(Event::Reasoning { block, text });
+        }
+    }
+
+    /// Input of a call; nothing for nothing.
+    pub(crate) fn input(&mut self, block: Block, text: String) {
+        if !text.is_empty() {
+            self.push(Event::CallInput { block, text });
+        }
+    }
+
+    /// The beginning of a call.
+    pub(crate) fn call(&mut self, block: Block, call_id: String, name: String, kind: CallKind) {
+        self.push(Event::CallStart { block, call: CallHead { call_id, name, namespace: None, kind } });
+    }
+}

@@ -1,0 +1,86 @@
+//! Chunks of an answer's body cut into what a reader takes: events, or one document. Which of the two it is, its first
+//! byte decides.
+
+use bytes::Bytes;
+
+use crate::sse::{self, Splitter};
+
+/// Most bytes of one event.
+pub const MAX_EVENT: usize = 16 << 20;
+
+/// Most bytes of a document.
+pub const MAX_DOCUMENT: usize = 64 << 20;
+
+/// One thing that was read.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// An event: its bytes as they came, and its payload.
+    Event { raw: Bytes, data: Vec<u8> },
+    /// A whole body.
+    Document(Vec<u8>),
+}
+
+/// More than may be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooLarge;
+
+/// Where the body has got to.
+#[derive(Debug)]
+pub(super) enum Intake {
+    /// Only white space so far.
+    Nothing(Vec<u8>),
+    Events(Splitter),
+    Document(Vec<u8>),
+}
+
+impl Intake {
+    pub(super) fn new() -> Self {
+        Self::Nothing(Vec::new())
+    }
+
+    /// Takes the next chunk.
+    pub(super) fn push(&mut self, chunk: Bytes, taken: &mut Vec<Taken>) -> Result<(), TooLarge> {
+        match self {
+            Self::Nothing(held) => {
+                held.extend_from_slice(&chunk);
+                let bom: &[u8] = b"\xef\xbb\xbf";
+                let rest = held.strip_prefix(bom).unwrap_or(held).trim_ascii_start();
+                if rest.is_empty() || (held.len() < bom.len() && bom.starts_with(held)) {
+                    // Blank lines before the first event are nothing.
+                    if held.len() > MAX_EVENT {
+                        return Err(TooLarge);
+                    }
+                    return Ok(());
+                }
+                let events = rest.first().is_some_and(|first| b"deir:".contains(first));
+                let held = std::mem::take(held);
+                *self = if events { Self::Events(Splitter::new(MAX_EVENT)) } else { Self::Document(Vec::new()) };
+                self.push(held.into(), taken)
+            }
+            Self::Events(splitter) => {
+                let mut frames = Vec::new();
+                let result = splitter.push(chunk, &mut frames);
+                taken.extend(frames.into_iter().map(|frame| event(frame.raw)));
+                result.map_err(|_| TooLarge)
+            }
+            Self::Document(body) => {
+                body.extend_from_slice(&chunk);
+                if body.len() > MAX_DOCUMENT { Err(TooLarge) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// The body is complete.
+    pub(super) fn finish(&mut self, taken: &mut Vec<Taken>) {
+        match std::mem::replace(self, Self::new()) {
+            Self::Events(mut splitter) => taken.extend(splitter.finish().map(|frame| event(frame.raw))),
+            Self::Document(body) => taken.push(Taken::Document(body)),
+            Self::Nothing(_) => {}
+        }
+    }
+}
+
+fn event(raw: Bytes) -> Taken {
+    let data = sse::data(&raw).map(std::borrow::Cow::into_owned).unwrap_or_default();
+    Taken::Event { raw, data }
+}

@@ -1,0 +1,173 @@
+//! A request of one protocol made into a request of another, and the answer made back.
+//!
+//! How the gateway uses it, for a client whose protocol the candidate does not speak:
+//!
+//! 1. Gate: [`Plan::check`] says without sending whether the candidate can express the request; a [`Rejection`] means
+//!    `untranslatable` and uses up no attempt. In a strict group, warnings are refused here as well.
+//! 2. Attempt: [`Plan::request`], always from the client's own bytes, gives the body to send and the [`Answers`].
+//! 3. Answer: [`Answers::translator`] takes every chunk of the upstream's 2xx body, be it an event stream or one JSON
+//!    document, whatever the client asked for, and gives back what the client gets.
+//!    - Before the first output nothing is given back: the attempt is committed when the first bytes are sent.
+//!    - [`Translator::end`] tells how it ended. After [`End::Empty`](crate::observe::End) the bytes just given back are
+//!      a whole, empty answer: they are sent only if no other candidate is tried. After `Cut` and `Failed` nothing was
+//!      given back; a committed stream is ended by [`Translator::fail`], otherwise another candidate is tried with the
+//!      same [`Head`] ([`Translator::into_head`]).
+//!    - [`Translator::keep_alive`] (between attempts [`Head::keep_alive`]) is sent to a client that waits.
+//!    - When [`Translator::is_finishing`] has been true for 5 seconds, [`Translator::conclude`] ends the answer without
+//!      the usage that did not come.
+
+mod cross;
+mod intake;
+mod restore;
+pub mod same;
+mod serial;
+mod translator;
+mod unwrap;
+
+use std::sync::Arc;
+
+use headgate_domain::{Protocol, UpstreamKind};
+use serde_json::Value;
+
+pub use self::translator::Translator;
+use crate::{
+    codec::{chat, claude, responses},
+    head::Head,
+    loss::{Losses, Rejection},
+    neutral::Conversation,
+    prepare::Names,
+    profile::Profile,
+};
+
+/// How requests of one protocol reach one upstream.
+#[derive(Debug)]
+pub struct Plan<'p> {
+    client: Protocol,
+    upstream: UpstreamKind,
+    profile: &'p Profile,
+}
+
+/// A request ready to be sent.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The body.
+    pub body: Vec<u8>,
+    /// What was dropped, clamped or repaired.
+    pub warnings: Losses,
+    /// Whether the upstream is asked for a stream.
+    pub stream: bool,
+    /// The value of the header `anthropic-version`, for an upstream that wants it.
+    pub anthropic_version: Option<String>,
+    /// What is needed to translate the answer.
+    pub answers: Answers,
+}
+
+/// What the answer direction needs to know of the request. One request may be answered once.
+#[derive(Debug, Clone)]
+pub struct Answers {
+    client: Protocol,
+    upstream: UpstreamKind,
+    /// The client wants a stream.
+    stream: bool,
+    wants_usage: bool,
+    think_tags: bool,
+    names: Arc<Names>,
+    /// Client and upstream speak the same: the model's name is all that changes.
+    same: bool,
+}
+
+impl<'p> Plan<'p> {
+    /// A plan for clients of `client` at an upstream that speaks `upstream`, for the model of the profile.
+    pub fn new(client: Protocol, upstream: UpstreamKind, profile: &'p Profile) -> Self {
+        Self { client, upstream, profile }
+    }
+
+    /// Whether the upstream can express the request at all, and what it would lose. Nothing is sent.
+    pub fn check(&self, body: &[u8]) -> Result<Losses, Rejection> {
+        if self.upstream.speaks(self.client) {
+            return Ok(Losses::default());
+        }
+        self.request(body, "").map(|encoded| encoded.warnings)
+    }
+
+    /// The request for `model`, from the client's own bytes.
+    ///
+    /// A same-protocol upstream is not what this is for (its bytes are relayed, see [`same`]); it is served all the
+    /// same, by the least that has to change.
+    pub fn request(&self, body: &[u8], model: &str) -> Result<Encoded, Rejection> {
+        let parsed: Value = serde_json::from_slice(body)
+            .map_err(|why| Rejection::illegal("body", &format!("is not JSON that can be read: {why}")))?;
+        let codex = self.upstream == UpstreamKind::Codex;
+        if self.upstream.speaks(self.client) || (codex && self.client == Protocol::Responses) {
+            return self.same(parsed, model, codex);
+        }
+        let mut warnings = Losses::default();
+        let conversation = decode(self.client, parsed, &mut warnings)?;
+        let (stream, wants_usage) = (conversation.stream, conversation.wants_usage_chunk);
+        let (body, names) = match self.upstream {
+            UpstreamKind::Openai => chat::encode(conversation, model, self.profile, &mut warnings)?,
+            UpstreamKind::OpenaiResponse | UpstreamKind::Codex => {
+                responses::encode(conversation, model, self.profile, codex, &mut warnings)?
+            }
+            UpstreamKind::Claude => claude::encode(conversation, model, self.profile, &mut warnings)?,
+            UpstreamKind::Passthrough => {
+                return Err(Rejection::unsupported("model", "a passthrough is not translated"));
+            }
+        };
+        let anthropic_version = (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
+        Ok(Encoded {
+            body: body.to_string().into_bytes(),
+            warnings,
+            stream: stream || codex,
+            anthropic_version,
+            answers: self.answers(stream, wants_usage, Arc::new(names), false),
+        })
+    }
+
+    fn same(&self, mut body: Value, model: &str, codex: bool) -> Result<Encoded, Rejection> {
+        let stream = body.get("stream") == Some(&Value::Bool(true));
+        same::restore_value(self.client, &mut body);
+        if codex {
+            responses::codex::restrict(&mut body, None)?;
+        }
+        match &mut body {
+            Value::Object(members) if members.contains_key("model") => {
+                members.insert("model".to_owned(), Value::from(model));
+            }
+            _ => return Err(Rejection::illegal("model", "is missing")),
+        }
+        Ok(Encoded {
+            body: body.to_string().into_bytes(),
+            warnings: Losses::default(),
+            stream: stream || codex,
+            anthropic_version: None,
+            answers: self.answers(stream, false, Arc::new(Names::default()), true),
+        })
+    }
+
+    fn answers(&self, stream: bool, wants_usage: bool, names: Arc<Names>, same: bool) -> Answers {
+        let think_tags = self.profile.think_tags;
+        Answers { client: self.client, upstream: self.upstream, stream, wants_usage, think_tags, names, same }
+    }
+}
+
+/// Reads a request body of `protocol`.
+pub fn decode(protocol: Protocol, body: Value, losses: &mut Losses) -> Result<Conversation, Rejection> {
+    match protocol {
+        Protocol::Chat => chat::decode(body, losses),
+        Protocol::Responses => responses::decode(body, losses),
+        Protocol::Claude => claude::decode(body, losses),
+    }
+}
+
+impl Answers {
+    /// Whether the client's stream may be kept alive by events of ours. A relayed one may not.
+    pub fn keeps_alive(&self) -> bool {
+        self.stream && !self.same
+    }
+
+    /// A translator for one attempt's answer.
+    pub fn translator(&self, head: Head) -> Translator {
+        Translator::new(self, head)
+    }
+}

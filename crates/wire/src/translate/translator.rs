@@ -1,0 +1,154 @@
+//! One attempt's answer on its way to the client.
+
+use bytes::Bytes;
+use headgate_domain::{Failure, Usage};
+
+use super::{Answers, cross::Cross, intake::Intake, same::Relayed};
+use crate::{
+    head::Head,
+    loss::Losses,
+    observe::{End, Seen},
+};
+
+/// Translates one answer, chunk by chunk. See [the module](super) for how it is used.
+#[derive(Debug)]
+pub struct Translator {
+    intake: Intake,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Cross(Box<Cross>),
+    Same(Box<Relayed>),
+}
+
+impl Translator {
+    pub(super) fn new(answers: &Answers, head: Head) -> Self {
+        let engine = if answers.same {
+            Engine::Same(Box::new(Relayed::new(answers.client, answers.stream, head)))
+        } else {
+            Engine::Cross(Box::new(Cross::new(answers, head)))
+        };
+        Self { intake: Intake::new(), engine }
+    }
+
+    /// Takes the next chunk of the upstream's body; gives back what the client gets, which is nothing before the first
+    /// output.
+    pub fn push(&mut self, chunk: Bytes) -> Vec<u8> {
+        let (mut taken, mut out) = (Vec::new(), Vec::new());
+        let result = self.intake.push(chunk, &mut taken);
+        for taken in taken {
+            match &mut self.engine {
+                Engine::Cross(cross) => cross.take(taken, &mut out),
+                Engine::Same(relayed) => relayed.take(taken, &mut out),
+            }
+        }
+        if result.is_err() {
+            match &mut self.engine {
+                Engine::Cross(cross) => cross.too_large(),
+                Engine::Same(relayed) => relayed.too_large(),
+            }
+        }
+        out
+    }
+
+    /// The upstream's body has ended.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let (mut taken, mut out) = (Vec::new(), Vec::new());
+        self.intake.finish(&mut taken);
+        for taken in taken {
+            match &mut self.engine {
+                Engine::Cross(cross) => cross.take(taken, &mut out),
+                Engine::Same(relayed) => relayed.take(taken, &mut out),
+            }
+        }
+        match &mut self.engine {
+            Engine::Cross(cross) => cross.close(&mut out),
+            Engine::Same(relayed) => relayed.close(&mut out),
+        }
+        out
+    }
+
+    /// Whether the answer has said why it stopped, so that only usage may follow.
+    pub fn is_finishing(&self) -> bool {
+        match &self.engine {
+            Engine::Cross(cross) => cross.is_finishing(),
+            Engine::Same(_) => false,
+        }
+    }
+
+    /// Ends an answer that [is finishing](Self::is_finishing) without waiting for its usage any longer.
+    pub fn conclude(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match &mut self.engine {
+            Engine::Cross(cross) if cross.is_finishing() => cross.close(&mut out),
+            _ => {}
+        }
+        out
+    }
+
+    /// Ends the client's stream (or answer) with the failure, in the client's protocol.
+    pub fn fail(&mut self, failure: &Failure) -> Vec<u8> {
+        match &mut self.engine {
+            Engine::Cross(cross) => cross.fail(failure),
+            Engine::Same(relayed) => relayed.fail(failure),
+        }
+    }
+
+    /// An event that keeps the client waiting; nothing where [ours may not be sent](Answers::keeps_alive).
+    pub fn keep_alive(&mut self) -> Vec<u8> {
+        match &mut self.engine {
+            Engine::Cross(cross) if cross.end.is_none() => cross.head.keep_alive(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What has been seen so far: work, output.
+    pub fn seen(&self) -> Seen {
+        match &self.engine {
+            Engine::Cross(cross) => cross.seen,
+            Engine::Same(relayed) => relayed.seen(),
+        }
+    }
+
+    /// How the answer ended; `None` while it has not.
+    pub fn end(&self) -> Option<End> {
+        match &self.engine {
+            Engine::Cross(cross) => cross.end.clone(),
+            Engine::Same(relayed) => relayed.end(),
+        }
+    }
+
+    /// The tokens reported so far.
+    pub fn usage(&self) -> &Usage {
+        match &self.engine {
+            Engine::Cross(cross) => &cross.usage,
+            Engine::Same(relayed) => relayed.usage(),
+        }
+    }
+
+    /// The name of the upstream's last event.
+    pub fn last_event(&self) -> Option<&str> {
+        match &self.engine {
+            Engine::Cross(cross) => Some(cross.last_event.as_str()).filter(|e| !e.is_empty()),
+            Engine::Same(relayed) => relayed.last_event(),
+        }
+    }
+
+    /// Warnings that arose in the answer; they are only recorded.
+    pub fn warnings(&self) -> Losses {
+        match &self.engine {
+            Engine::Cross(cross) => cross.losses.clone(),
+            Engine::Same(_) => Losses::default(),
+        }
+    }
+
+    /// The client's side, for the next attempt.
+    pub fn into_head(self) -> Head {
+        match self.engine {
+            Engine::Cross(cross) => cross.head,
+            Engine::Same(relayed) => relayed.into_head(),
+        }
+    }
+}

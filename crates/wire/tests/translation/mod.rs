@@ -1,0 +1,5 @@
+mod cases;
+mod driver;
+mod normal;
+mod oracle;
+mod pattern;
