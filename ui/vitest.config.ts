@@ -5,6 +5,11 @@ import application from "./vite.config.ts";
 export default mergeConfig(
   application,
   defineConfig({
-    test: { environment: "happy-dom", include: ["src/**/*.test.ts"], setupFiles: ["src/testing/setup.ts"] },
+    test: {
+      environment: "happy-dom",
+      include: ["src/**/*.test.ts"],
+      restoreMocks: true,
+      setupFiles: ["src/testing/setup.ts"],
+    },
   }),
 );

@@ -48,6 +48,8 @@ export function serveApi(answers: Record<string, Answer>): Call[] {
   return calls;
 }
 
+let last: VueWrapper | undefined;
+
 /** Mounted in the page's frame, at an address. */
 export async function show(
   component: Component,
@@ -64,13 +66,15 @@ export async function show(
     })),
   });
   await router.push(at);
+  last?.unmount();
   const frame = document.createElement("div");
   frame.className = "main";
   document.body.replaceChildren(frame);
   const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
   const shown = { render: () => h(TooltipProvider, () => h(component, props)) };
-  return mount(shown, {
+  last = mount(shown, {
     attachTo: frame,
     global: { plugins: [createPinia(), i18n, router, [VueQueryPlugin, { queryClient: client }]] },
   });
+  return last;
 }
