@@ -20,7 +20,7 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
     last = Date.now();
     waiting.value = 0;
     moveOn?.();
-    void client.invalidateQueries({ queryKey: ["requests"] });
+    for (const name of ["requests", "request-options"]) void client.invalidateQueries({ queryKey: [name] });
   }
 
   /** Soon, and once more when the last record is certain to be there. */
