@@ -24,7 +24,7 @@ function hand(gateway, request, response) {
   const onward = http.request(
     { host: gateway.hostname, port: gateway.port, path: request.url, method: request.method, headers },
     (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
+      response.writeHead(answer.statusCode, answer.headers).flushHeaders();
       answer.pipe(response);
     },
   );
