@@ -3,3 +3,5 @@ mod driver;
 mod normal;
 mod oracle;
 mod pattern;
+mod symptoms_history;
+mod symptoms_options;
