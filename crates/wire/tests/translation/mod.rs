@@ -5,3 +5,4 @@ mod oracle;
 mod pattern;
 mod symptoms_history;
 mod symptoms_options;
+mod symptoms_streams;
