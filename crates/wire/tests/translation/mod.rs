@@ -1,8 +1,11 @@
 mod cases;
 mod driver;
+mod legal;
+mod mutate;
 mod normal;
 mod oracle;
 mod pattern;
+mod properties;
 mod symptoms_history;
 mod symptoms_options;
 mod symptoms_streams;
