@@ -36,7 +36,7 @@ fn word(rng: &mut StdRng) -> Value {
 
 /// Changes one place of a document.
 pub fn mutate(value: &mut Value, rng: &mut StdRng) {
-    let go_on = rng.random_range(0..5) > 0;
+    let go_on = rng.random_range(0..20) > 0;
     match value {
         Value::Object(object) if go_on && !object.is_empty() => {
             let at = rng.random_range(0..object.len());
@@ -56,6 +56,7 @@ pub fn mutate(value: &mut Value, rng: &mut StdRng) {
                 _ => mutate(&mut list[at], rng),
             }
         }
+        Value::String(text) if go_on => WORDS[rng.random_range(0..WORDS.len())].clone_into(text),
         other => *other = word(rng),
     }
 }
