@@ -1,6 +1,7 @@
 mod cases;
 mod driver;
 mod legal;
+mod lifecycle;
 mod mutate;
 mod normal;
 mod oracle;
