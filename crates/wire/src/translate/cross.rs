@@ -55,9 +55,7 @@ impl Cross {
         let reader = match answers.upstream {
             UpstreamKind::Claude => Reader::Claude(claude::Reader::default()),
             UpstreamKind::OpenaiResponse | UpstreamKind::Codex => Reader::Responses(responses::Reader::default()),
-            UpstreamKind::Openai | UpstreamKind::Passthrough => {
-                Reader::Chat(chat::Reader::new(answers.think_tags))
-            }
+            UpstreamKind::Openai | UpstreamKind::Passthrough => Reader::Chat(chat::Reader::new(answers.think_tags)),
         };
         let writer = match answers.client {
             _ if !answers.stream => Writer::Document(Answer::default()),

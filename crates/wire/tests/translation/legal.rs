@@ -54,21 +54,33 @@ fn claude(body: &Value) -> Result<(), String> {
                     rest = true;
                 }
                 "tool_use" => {
-                    ensure!(block["input"].is_object() && plain(&block["name"], 64) && plain(&block["id"], 64), "{block}");
+                    ensure!(
+                        block["input"].is_object() && plain(&block["name"], 64) && plain(&block["id"], 64),
+                        "{block}"
+                    );
                     calls.push(&block["id"]);
                 }
                 "tool_result" => ensure!(!rest, "results come first: {message}"),
                 _ => rest = true,
             }
         }
-        let results: Vec<&Value> = messages.get(number + 1).map(|m| list(m, "content")).unwrap_or_default().iter()
-            .filter(|b| b["type"] == "tool_result").map(|b| &b["tool_use_id"]).collect();
+        let results: Vec<&Value> = messages
+            .get(number + 1)
+            .map(|m| list(m, "content"))
+            .unwrap_or_default()
+            .iter()
+            .filter(|b| b["type"] == "tool_result")
+            .map(|b| &b["tool_use_id"])
+            .collect();
         if message["role"] == "assistant" {
             ensure!(results == calls, "every call has its result: {message}");
         }
     }
     ensure!(list(body, "tools").iter().all(|t| plain(&t["name"], 64)), "legal names: {body}");
-    ensure!(body.to_string().matches("\"cache_control\"").count() <= 4 || body.to_string().contains("\\\"cache"), "marks: {body}");
+    ensure!(
+        body.to_string().matches("\"cache_control\"").count() <= 4 || body.to_string().contains("\\\"cache"),
+        "marks: {body}"
+    );
     Ok(())
 }
 
@@ -78,7 +90,10 @@ fn chat(body: &Value) -> Result<(), String> {
     let mut waiting: Vec<Value> = Vec::new();
     for message in messages {
         if message["role"] == "tool" {
-            ensure!(!waiting.is_empty() && message["tool_call_id"] == waiting.remove(0), "in the order of calls: {body}");
+            ensure!(
+                !waiting.is_empty() && message["tool_call_id"] == waiting.remove(0),
+                "in the order of calls: {body}"
+            );
             ensure!(message["content"].as_str().is_some_and(|t| !t.is_empty()), "text: {message}");
             continue;
         }

@@ -43,7 +43,9 @@ fn head(client: headgate_domain::Protocol) -> Head {
 
 #[test]
 fn keep_alives_open_the_stream_and_a_later_attempt_goes_on_where_they_stand() {
-    for (client, upstream) in [(Claude, UpstreamKind::Openai), (Responses, UpstreamKind::Openai), (Chat, UpstreamKind::Claude)] {
+    for (client, upstream) in
+        [(Claude, UpstreamKind::Openai), (Responses, UpstreamKind::Openai), (Chat, UpstreamKind::Claude)]
+    {
         let route = Route::new(client, upstream);
         let answers = route.request(&asked(client, true)).unwrap().answers;
         assert!(answers.keeps_alive());
@@ -58,8 +60,11 @@ fn keep_alives_open_the_stream_and_a_later_attempt_goes_on_where_they_stand() {
         bytes.extend(head.keep_alive());
         let mut second = answers.translator(head);
         let body = match upstream {
-            UpstreamKind::Claude => events(&[json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}),
-                json!({"type":"message_delta","delta":{"stop_reason":"end_turn"}}), json!({"type":"message_stop"})]),
+            UpstreamKind::Claude => events(&[
+                json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}),
+                json!({"type":"message_delta","delta":{"stop_reason":"end_turn"}}),
+                json!({"type":"message_stop"}),
+            ]),
             _ => chunks(&[text("a"), finish()]),
         };
         bytes.extend(second.push(body.into()));
@@ -104,7 +109,10 @@ fn a_failed_response_has_the_items_that_were_finished() {
 fn nothing_is_written_before_the_first_output_and_every_event_after_it_at_once() {
     let route = Route::new(Claude, UpstreamKind::Openai);
     let mut translator = route.request(&asked(Claude, true)).unwrap().answers.translator(head(Claude));
-    for early in [json!({"choices":[{"delta":{"role":"assistant","content":""}}]}), json!({"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"arguments":"{"}}]}}]})] {
+    for early in [
+        json!({"choices":[{"delta":{"role":"assistant","content":""}}]}),
+        json!({"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"arguments":"{"}}]}}]}),
+    ] {
         assert!(translator.push(event(&early)).is_empty() && !translator.seen().output);
     }
     assert!(translator.seen().work, "a call without its name is work");
@@ -129,7 +137,9 @@ fn an_answer_whose_usage_never_comes_is_concluded_without_it() {
 
 #[test]
 fn documents_and_streams_are_served_whatever_the_client_asked_for() {
-    let document = json!({"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}).to_string();
+    let document =
+        json!({"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]})
+            .to_string();
     let stream = chunks(&[text("Hi"), finish()]);
     for client in [Claude, Responses] {
         let route = Route::new(client, UpstreamKind::Openai);
@@ -147,7 +157,8 @@ fn documents_and_streams_are_served_whatever_the_client_asked_for() {
 fn a_page_or_nonsense_instead_of_an_answer_is_a_failure() {
     for body in ["<html><body>Bad gateway</body></html>", "[1]", "{\"object\":\"list\",\"data\":[]}", "{\"choices\":"] {
         for stream in [true, false] {
-            let answered = Route::new(Claude, UpstreamKind::Openai).answer_whole(&asked(Claude, stream), body.as_bytes());
+            let answered =
+                Route::new(Claude, UpstreamKind::Openai).answer_whole(&asked(Claude, stream), body.as_bytes());
             let (status, told) = answered.refused.unwrap_or_else(|| panic!("{body}"));
             assert_eq!((status, &told["error"]["type"]), (502, &json!("api_error")), "{body}");
         }
@@ -175,8 +186,10 @@ fn token_probabilities_map_between_chat_and_responses() {
     let sent = route.sent(&request);
     assert_eq!((&sent["top_logprobs"], &sent["include"]), (&json!(2), &json!(["message.output_text.logprobs"])));
     let token = json!({"token":"a","logprob":-0.5,"bytes":[97],"top_logprobs":[]});
-    let body = events(&[json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a","logprobs":[token]}),
-        json!({"type":"response.completed","response":{"status":"completed"}})]);
+    let body = events(&[
+        json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a","logprobs":[token]}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ]);
     let answered = route.answer_whole(&request, &body);
     let found = frames(&answered.bytes).iter().any(|f| f.data["choices"][0]["logprobs"]["content"] == json!([token]));
     assert!(found);
@@ -199,10 +212,12 @@ fn an_answer_repeats_the_request_of_a_responses_client() {
 #[test]
 fn a_codex_answer_is_relayed_with_the_name_asked_for_and_collected_if_no_stream_was_wanted() {
     let item = json!({"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]});
-    let body = events(&[json!({"type":"response.created","sequence_number":0,"response":{"id":"r","model":"sent","status":"in_progress"}}),
+    let body = events(&[
+        json!({"type":"response.created","sequence_number":0,"response":{"id":"r","model":"sent","status":"in_progress"}}),
         json!({"type":"response.output_text.delta","sequence_number":1,"item_id":"m","output_index":0,"delta":"Hi"}),
         json!({"type":"response.output_item.done","sequence_number":2,"output_index":0,"item":item}),
-        json!({"type":"response.completed","sequence_number":3,"response":{"id":"r","model":"sent","status":"completed","output":[]}})]);
+        json!({"type":"response.completed","sequence_number":3,"response":{"id":"r","model":"sent","status":"completed","output":[]}}),
+    ]);
     let route = Route::new(Responses, UpstreamKind::Codex);
     let streamed = route.answer(&asked(Responses, true), body.chunks(5));
     let expected = String::from_utf8(body.clone()).unwrap().replace("\"sent\"", "\"asked\"");
@@ -226,17 +241,28 @@ fn carriers_are_restored_for_their_maker_and_removed_for_others() {
     let body = json!({"model":"m","input":[{"role":"user","content":"x"},
         {"type":"reasoning","id":"a","summary":[],"encrypted_content":openai},
         {"type":"reasoning","id":"b","summary":[],"encrypted_content":claude}]});
-    let restored: Value = serde_json::from_slice(&same::restore(Responses, body.to_string().as_bytes(), "sent").unwrap()).unwrap();
+    let restored: Value =
+        serde_json::from_slice(&same::restore(Responses, body.to_string().as_bytes(), "sent").unwrap()).unwrap();
     assert_eq!(restored["input"].as_array().unwrap().len(), 2);
-    assert_eq!((&restored["input"][1]["id"], &restored["input"][1]["encrypted_content"]), (&json!("rs_1"), &json!("gAAA")));
+    assert_eq!(
+        (&restored["input"][1]["id"], &restored["input"][1]["encrypted_content"]),
+        (&json!("rs_1"), &json!("gAAA"))
+    );
     assert_eq!(restored["model"], "sent");
     let body = json!({"model":"m","messages":[{"role":"assistant","content":[
         {"type":"thinking","thinking":"","signature":claude},{"type":"thinking","thinking":"","signature":openai},
         {"type":"server_tool_use","id":"srvtoolu_hg_1","name":"web_search","input":{}},
         {"type":"web_search_tool_result","tool_use_id":"srvtoolu_hg_1","content":[]},{"type":"text","text":"a"}]}]});
-    let restored: Value = serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
-    assert_eq!(restored["messages"][0]["content"], json!([{"type":"thinking","thinking":"t","signature":"sig"},{"type":"text","text":"a"}]));
-    assert_eq!(same::restore(Claude, br#"{"model":"m","messages":[{"role":"user","content":"what is hg1. ?"}]}"#, "m"), None);
+    let restored: Value =
+        serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
+    assert_eq!(
+        restored["messages"][0]["content"],
+        json!([{"type":"thinking","thinking":"t","signature":"sig"},{"type":"text","text":"a"}])
+    );
+    assert_eq!(
+        same::restore(Claude, br#"{"model":"m","messages":[{"role":"user","content":"what is hg1. ?"}]}"#, "m"),
+        None
+    );
     let codex = Route::new(Responses, UpstreamKind::Codex);
     let body = json!({"model":"m","input":[{"type":"reasoning","summary":[],"encrypted_content":claude},{"role":"user","content":"x"}]});
     assert_eq!(codex.sent(&body)["input"].as_array().unwrap().len(), 1);
@@ -252,18 +278,25 @@ fn sealed_reasoning_makes_the_round_trip_over_a_foreign_client() {
     let mut input = vec![json!({"role":"user","content":"x"})];
     input.extend(collected["output"].as_array().unwrap().clone());
     input.push(json!({"type":"function_call_output","call_id":"t","output":"1"}));
-    let sent = route.clone().with(json!({"thinking":"manual"})).sent(&json!({"model":"m","input":input,"reasoning":{"effort":"low"}}));
+    let sent = route
+        .clone()
+        .with(json!({"thinking":"manual"}))
+        .sent(&json!({"model":"m","input":input,"reasoning":{"effort":"low"}}));
     assert_eq!(sent["messages"][1]["content"][0], block);
     assert_eq!(sent["messages"][1]["content"][1], json!({"type":"redacted_thinking","data":"ZZ"}));
     assert_eq!(sent["thinking"]["type"], "enabled", "signed reasoning lets the model think on");
     // OpenAI's, held by a Claude client.
     let route = Route::new(Claude, UpstreamKind::OpenaiResponse);
     let item = json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"gAA"});
-    let answer = json!({"status":"completed","output":[item,{"type":"message","content":[{"type":"output_text","text":"hi"}]}]});
+    let answer =
+        json!({"status":"completed","output":[item,{"type":"message","content":[{"type":"output_text","text":"hi"}]}]});
     let collected = route.answer_whole(&asked(Claude, false), answer.to_string().as_bytes()).json();
     let messages = json!([{"role":"user","content":"x"},{"role":"assistant","content":collected["content"]},{"role":"user","content":"y"}]);
     let sent = route.sent(&json!({"model":"m","max_tokens":20,"messages":messages}));
-    assert_eq!(sent["input"][1], json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a\n\nb"}],"encrypted_content":"gAA"}));
+    assert_eq!(
+        sent["input"][1],
+        json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a\n\nb"}],"encrypted_content":"gAA"})
+    );
 }
 
 #[test]
@@ -271,7 +304,8 @@ fn citations_without_a_counterpart_are_recorded() {
     let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
     let answer = json!({"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a","annotations":[annotation]}]}]});
     for stream in [true, false] {
-        let answered = Route::new(Claude, UpstreamKind::OpenaiResponse).answer_whole(&asked(Claude, stream), answer.to_string().as_bytes());
+        let answered = Route::new(Claude, UpstreamKind::OpenaiResponse)
+            .answer_whole(&asked(Claude, stream), answer.to_string().as_bytes());
         assert_eq!(answered.warnings.codes(), ["dropped:citations"]);
     }
 }
@@ -284,7 +318,8 @@ fn claudes_citations_span_their_text_block() {
     let chat = Route::new(Chat, UpstreamKind::Claude).answer_whole(&asked(Chat, false), answer.as_bytes()).json();
     let span = &chat["choices"][0]["message"]["annotations"][0]["url_citation"];
     assert_eq!((&span["start_index"], &span["end_index"]), (&json!(2), &json!(5)));
-    let responses = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), answer.as_bytes()).json();
+    let responses =
+        Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), answer.as_bytes()).json();
     assert_eq!(responses["output"][0]["action"]["query"], "q");
     assert_eq!(responses["output"][2]["content"][0]["annotations"][0]["end_index"], 3);
 }
@@ -295,7 +330,12 @@ fn http_errors_of_an_upstream_are_told_in_the_clients_shape() {
     for (status, body, claude, chat) in [
         (401, "{\"error\":{\"message\":\"bad key\"}}", (502, "api_error"), (502, "upstream_auth")),
         (402, "{\"error\":{\"message\":\"pay\"}}", (429, "rate_limit_error"), (429, "insufficient_quota")),
-        (400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 9\"}}", (400, "invalid_request_error"), (400, "context_length_exceeded")),
+        (
+            400,
+            "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 9\"}}",
+            (400, "invalid_request_error"),
+            (400, "context_length_exceeded"),
+        ),
         (500, "", (502, "api_error"), (502, "upstream_error")),
     ] {
         let (code, told) = refusal(Claude, status, body.as_bytes());

@@ -7,6 +7,7 @@ mod normal;
 mod oracle;
 mod pattern;
 mod properties;
+mod round_trips;
 mod symptoms_history;
 mod symptoms_options;
 mod symptoms_streams;

@@ -37,7 +37,9 @@ fn to_claude() -> Route {
 fn parallel_results_split_over_several_user_messages() {
     let mut both = call("a", "{}");
     both["tool_calls"].as_array_mut().unwrap().push(call("b", "{}")["tool_calls"][0].clone());
-    let body = chat(json!([{"role":"user","content":"x"}, both, result("b", "2"), {"role":"user","content":"and"}, result("a", "1")]));
+    let body = chat(
+        json!([{"role":"user","content":"x"}, both, result("b", "2"), {"role":"user","content":"and"}, result("a", "1")]),
+    );
     let messages = to_claude().sent(&body)["messages"].clone();
     assert_eq!(messages.as_array().unwrap().len(), 3, "{messages}");
     let kinds: Vec<&Value> = messages[2]["content"].as_array().unwrap().iter().map(|b| &b["type"]).collect();
@@ -100,8 +102,10 @@ fn expected_thinking_found_tool_use() {
 /// hermes-agent #11906, LiteLLM #23835, anthropic-sdk-python #461.
 #[test]
 fn an_empty_text_block_is_refused_with_400() {
-    let body = chat(json!([{"role":"user","content":" \n"},{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"a"}]},
-        {"role":"assistant","content":""},{"role":"user","content":"b"}]));
+    let body = chat(
+        json!([{"role":"user","content":" \n"},{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"a"}]},
+        {"role":"assistant","content":""},{"role":"user","content":"b"}]),
+    );
     let messages = to_claude().sent(&body)["messages"].clone();
     assert_eq!(messages, json!([{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]));
 }
@@ -110,7 +114,9 @@ fn an_empty_text_block_is_refused_with_400() {
 #[test]
 fn an_empty_system_message_is_refused() {
     for upstream in [UpstreamKind::Claude, UpstreamKind::OpenaiResponse] {
-        let body = chat(json!([{"role":"system","content":"  "},{"role":"user","content":"x"},{"role":"system","content":""}]));
+        let body = chat(
+            json!([{"role":"system","content":"  "},{"role":"user","content":"x"},{"role":"system","content":""}]),
+        );
         let sent = Route::new(Chat, upstream).sent(&body);
         assert!(sent.get("system").is_none() && sent.get("instructions").is_none(), "{sent}");
         assert!(!sent.to_string().contains("developer") && !sent.to_string().contains("reminder"), "{sent}");
@@ -172,7 +178,9 @@ fn no_arguments_are_sent_as_an_empty_text() {
 /// Proma #1496, new-api #5330, higress #3479.
 #[test]
 fn the_role_developer_is_refused() {
-    let body = responses(json!([{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"developer","content":"b"}]));
+    let body = responses(
+        json!([{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"developer","content":"b"}]),
+    );
     let route = Route::new(Responses, UpstreamKind::Openai);
     assert!(!route.sent(&body).to_string().contains("developer"));
     assert!(route.with(json!({"developer_role":true})).sent(&body).to_string().contains("developer"));

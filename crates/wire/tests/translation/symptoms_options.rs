@@ -79,7 +79,10 @@ fn structured_output_is_dropped() {
     assert_eq!(sent["response_format"]["json_schema"], json!({"name":"response","schema":schema,"strict":false}));
     let route = Route::new(Claude, UpstreamKind::Openai).with(json!({"structured_output":false}));
     assert_eq!(route.warnings(&body), ["dropped:response_format"]);
-    assert_eq!(to_claude().warnings(&chat(json!({"response_format":{"type":"json_object"}}))), ["dropped:response_format"]);
+    assert_eq!(
+        to_claude().warnings(&chat(json!({"response_format":{"type":"json_object"}}))),
+        ["dropped:response_format"]
+    );
 }
 
 /// LiteLLM #26444, copilot-sdk #1557, ComfyUI #13923.
@@ -121,7 +124,8 @@ fn thinking_with_a_forced_tool_is_400() {
     let options = json!({"reasoning_effort":"high","tools":function(json!({})),"tool_choice":"required"});
     let sent = to_claude().sent(&chat(options));
     assert!(sent.get("thinking").is_none() && sent["output_config"]["effort"] == "high", "the tool wins");
-    let options = json!({"thinking":{"type":"adaptive"},"tools":[{"name":"f","input_schema":{}}],"tool_choice":{"type":"any"}});
+    let options =
+        json!({"thinking":{"type":"adaptive"},"tools":[{"name":"f","input_schema":{}}],"tool_choice":{"type":"any"}});
     let route = Route::new(Claude, UpstreamKind::Openai);
     assert_eq!(route.sent(&claude(options.clone()))["reasoning_effort"], "high");
     for base in ["deepseek", "qwen"] {
@@ -143,9 +147,13 @@ fn parameters_null_got_type_null() {
 /// cc-switch #4360, #7548.
 #[test]
 fn required_null_is_not_of_type_array() {
-    let schema = json!({"type":"object","properties":{"a":{"type":"object","properties":null,"required":null}},"required":null});
+    let schema =
+        json!({"type":"object","properties":{"a":{"type":"object","properties":null,"required":null}},"required":null});
     let sent = Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&chat(json!({"tools":function(schema)})));
-    assert_eq!(sent["tools"][0]["parameters"], json!({"type":"object","properties":{"a":{"type":"object","properties":{}}}}));
+    assert_eq!(
+        sent["tools"][0]["parameters"],
+        json!({"type":"object","properties":{"a":{"type":"object","properties":{}}}})
+    );
 }
 
 /// cc-switch #5263, claude-code #27337, opencode #35516.
@@ -189,7 +197,10 @@ fn apply_patch_becomes_a_function_without_properties_and_namespaces_are_filtered
     let sent = Route::new(Responses, UpstreamKind::Claude).sent(&json!({"model":"m","input":lite}));
     assert_eq!(sent["tools"].as_array().unwrap().len(), 3, "tools inside the input");
     let native = Route::new(Responses, UpstreamKind::Openai).with(json!({"custom_tools":true}));
-    assert_eq!(native.sent(&responses(json!({"tools":tools})))["tools"][0]["custom"]["format"]["grammar"]["syntax"], "lark");
+    assert_eq!(
+        native.sent(&responses(json!({"tools":tools})))["tools"][0]["custom"]["format"]["grammar"]["syntax"],
+        "lark"
+    );
 }
 
 /// oh-my-claudecode #241, claude-mem #360.
@@ -234,7 +245,7 @@ fn a_stop_entry_of_only_white_space_is_400() {
     assert_eq!(to_claude().sent(&body)["stop_sequences"], json!(["END"]));
     assert_eq!(to_claude().warnings(&body), ["dropped:stop"]);
     let body = claude(json!({"stop_sequences":["a","b","c","d","e"]}));
-    assert_eq!(Route::new(Claude, UpstreamKind::Openai).sent(&body)["stop"], json!(["a","b","c","d"]));
+    assert_eq!(Route::new(Claude, UpstreamKind::Openai).sent(&body)["stop"], json!(["a", "b", "c", "d"]));
 }
 
 /// Claude Code sends these with its newest models.
@@ -251,7 +262,9 @@ fn the_billing_header_and_effort_of_a_single_turn_do_not_get_lost_or_in_the_way(
 
 #[test]
 fn a_forced_tool_that_has_to_be_dropped_refuses_the_request() {
-    let body = claude(json!({"tools":[{"type":"bash_20250124","name":"bash"},{"name":"f","input_schema":{}}],"tool_choice":{"type":"tool","name":"bash"}}));
+    let body = claude(
+        json!({"tools":[{"type":"bash_20250124","name":"bash"},{"name":"f","input_schema":{}}],"tool_choice":{"type":"tool","name":"bash"}}),
+    );
     let refused = Route::new(Claude, UpstreamKind::Openai).request(&body).unwrap_err();
     assert_eq!((refused.code(), refused.param.as_deref()), ("unsupported_parameter", Some("tool_choice")));
     let body = claude(json!({"tools":[{"type":"bash_20250124","name":"bash"}],"tool_choice":{"type":"any"}}));
@@ -264,7 +277,8 @@ fn a_forced_tool_that_has_to_be_dropped_refuses_the_request() {
 fn a_choice_among_some_tools_reduces_the_tools() {
     let tools = json!([{"type":"function","name":"a"},{"type":"function","name":"b"}]);
     let choice = json!({"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"b"}]});
-    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&responses(json!({"tools":tools,"tool_choice":choice})));
+    let sent =
+        Route::new(Responses, UpstreamKind::Claude).sent(&responses(json!({"tools":tools,"tool_choice":choice})));
     assert_eq!(sent["tools"].as_array().unwrap().len(), 1);
     assert_eq!(sent["tool_choice"], json!({"type":"any"}));
 }

@@ -72,9 +72,13 @@ fn of_type<'f>(frames: &'f [Frame], kind: &str) -> Vec<&'f Value> {
 #[test]
 fn the_first_call_arrives_as_index_1_and_is_lost() {
     let block = |n: u64| start(n, json!({"type":"tool_use","id":format!("t{n}"),"name":"f","input":{}}));
-    let body = claude(&[start(0, json!({"type":"text","text":"a"})), stop(0), block(1), stop(1), block(2), stop(2)], "tool_use");
+    let body = claude(
+        &[start(0, json!({"type":"text","text":"a"})), stop(0), block(1), stop(1), block(2), stop(2)],
+        "tool_use",
+    );
     let (_, frames) = play(Chat, UpstreamKind::Claude, &body);
-    let calls: Vec<&Value> = frames.iter().map(|f| &f.data["choices"][0]["delta"]["tool_calls"][0]).filter(|c| c.is_object()).collect();
+    let calls: Vec<&Value> =
+        frames.iter().map(|f| &f.data["choices"][0]["delta"]["tool_calls"][0]).filter(|c| c.is_object()).collect();
     assert_eq!(calls.iter().map(|c| c["index"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 0, 1, 1]);
     assert_eq!(calls[1]["function"]["arguments"], "{}", "a call without arguments");
 }
@@ -82,17 +86,20 @@ fn the_first_call_arrives_as_index_1_and_is_lost() {
 /// CLIProxyAPI #3748.
 #[test]
 fn a_tool_block_is_lost_when_the_first_delta_has_an_empty_name() {
-    let body = chunks(&[tool(0, "c", "", "{\"a\""), tool(0, "", "f", ":"), tool(0, "c", "f", "1}"), finish("tool_calls")]);
+    let body =
+        chunks(&[tool(0, "c", "", "{\"a\""), tool(0, "", "f", ":"), tool(0, "c", "f", "1}"), finish("tool_calls")]);
     let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
     assert_eq!(of_type(&frames, "content_block_start")[0]["content_block"]["id"], "c");
-    let input: String = of_type(&frames, "content_block_delta").iter().map(|d| d["delta"]["partial_json"].as_str().unwrap()).collect();
+    let input: String =
+        of_type(&frames, "content_block_delta").iter().map(|d| d["delta"]["partial_json"].as_str().unwrap()).collect();
     assert_eq!(input, "{\"a\":1}");
 }
 
 /// CLIProxyAPI #4860.
 #[test]
 fn no_done_events_when_the_upstream_never_sends_a_finish_reason() {
-    let (answered, frames) = play(Responses, UpstreamKind::Openai, &chunks(&[delta(json!({"content":"a"})), tool(0, "c", "f", "{}")]));
+    let (answered, frames) =
+        play(Responses, UpstreamKind::Openai, &chunks(&[delta(json!({"content":"a"})), tool(0, "c", "f", "{}")]));
     assert_eq!(answered.end, End::Complete);
     assert_eq!(of_type(&frames, "response.output_item.done").len(), 2);
     assert_eq!(of_type(&frames, "response.completed").len(), 1);
@@ -102,16 +109,24 @@ fn no_done_events_when_the_upstream_never_sends_a_finish_reason() {
 #[test]
 fn usage_of_message_start_is_never_corrected_or_cached_tokens_are_counted_as_input() {
     let usage = json!({"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":10}}});
-    let (answered, frames) = play(Claude, UpstreamKind::Openai, &chunks(&[delta(json!({"content":"a"})), finish("stop"), usage]));
+    let (answered, frames) =
+        play(Claude, UpstreamKind::Openai, &chunks(&[delta(json!({"content":"a"})), finish("stop"), usage]));
     let usage = &of_type(&frames, "message_delta")[0]["usage"];
-    assert_eq!((&usage["input_tokens"], &usage["cache_read_input_tokens"], &usage["cache_creation_input_tokens"]), (&json!(30), &json!(60), &json!(10)));
+    assert_eq!(
+        (&usage["input_tokens"], &usage["cache_read_input_tokens"], &usage["cache_creation_input_tokens"]),
+        (&json!(30), &json!(60), &json!(10))
+    );
     assert_eq!((answered.usage.input(), answered.usage.output), (100, Some(7)));
 }
 
 /// claude-code-proxy (nielspeter) #17.
 #[test]
 fn a_thinking_block_without_a_signature_is_discarded() {
-    let (_, frames) = play(Claude, UpstreamKind::Openai, &chunks(&[delta(json!({"reasoning":"why"})), delta(json!({"content":"a"})), finish("stop")]));
+    let (_, frames) = play(
+        Claude,
+        UpstreamKind::Openai,
+        &chunks(&[delta(json!({"reasoning":"why"})), delta(json!({"content":"a"})), finish("stop")]),
+    );
     let seal = of_type(&frames, "content_block_delta")[1]["delta"]["signature"].as_str().unwrap();
     assert!(seal.starts_with("hg1."), "{seal}");
 }
@@ -119,12 +134,14 @@ fn a_thinking_block_without_a_signature_is_discarded() {
 /// CLIProxyAPI #2803.
 #[test]
 fn think_tags_the_user_asked_for_are_swallowed_as_reasoning() {
-    let body = chunks(&[delta(json!({"content":"<thi"})), delta(json!({"content":"nk>why</think>so"})), finish("stop")]);
+    let body =
+        chunks(&[delta(json!({"content":"<thi"})), delta(json!({"content":"nk>why</think>so"})), finish("stop")]);
     let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
     assert_eq!(of_type(&frames, "content_block_start")[0]["content_block"]["type"], "text");
     let route = Route::new(Claude, UpstreamKind::Openai).with(json!({"think_tags":true}));
     let (_, frames) = play_asked(route, &asked(Claude), &body);
-    let blocks: Vec<&Value> = of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]["type"]).collect();
+    let blocks: Vec<&Value> =
+        of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]["type"]).collect();
     assert_eq!(blocks, ["thinking", "text"]);
 }
 
@@ -134,14 +151,21 @@ fn a_freeform_call_comes_back_as_a_function_call() {
     let tools = json!([{"type":"custom","name":"apply_patch"},{"type":"namespace","name":"n","tools":[{"type":"custom","name":"exec"}]}]);
     let request = json!({"model":"m","input":"x","stream":true,"tools":tools});
     let block = |n: u64, name: &str, input: &str| {
-        [start(n, json!({"type":"tool_use","id":format!("t{n}"),"name":name,"input":{}})),
-            json!({"type":"content_block_delta","index":n,"delta":{"type":"input_json_delta","partial_json":input}}), stop(n)]
+        [
+            start(n, json!({"type":"tool_use","id":format!("t{n}"),"name":name,"input":{}})),
+            json!({"type":"content_block_delta","index":n,"delta":{"type":"input_json_delta","partial_json":input}}),
+            stop(n),
+        ]
     };
-    let blocks = [block(0, "apply_patch", "{\"input\":\"*** Begin\\n\"}"), block(1, "n__exec", "{\"code\":\"x\"}")].concat();
+    let blocks =
+        [block(0, "apply_patch", "{\"input\":\"*** Begin\\n\"}"), block(1, "n__exec", "{\"code\":\"x\"}")].concat();
     let (_, frames) = play_asked(Route::new(Responses, UpstreamKind::Claude), &request, &claude(&blocks, "tool_use"));
     let items: Vec<&Value> = of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]).collect();
     assert_eq!((&items[0]["type"], &items[0]["input"]), (&json!("custom_tool_call"), &json!("*** Begin\n")));
-    assert_eq!((&items[1]["name"], &items[1]["namespace"], &items[1]["input"]), (&json!("exec"), &json!("n"), &json!("x")));
+    assert_eq!(
+        (&items[1]["name"], &items[1]["namespace"], &items[1]["input"]),
+        (&json!("exec"), &json!("n"), &json!("x"))
+    );
 }
 
 /// new-api #6075, openclaw #129905, Clawith #106, llm-gateway #2053, AIClient2API #695, CLIProxyAPI #2460.
@@ -159,9 +183,13 @@ fn a_stream_without_spaces_and_with_comments_is_lost_or_echoed() {
 /// CLIProxyAPI #4691.
 #[test]
 fn keepalive_events_break_strict_clients() {
-    let list = [json!({"type":"response.created","response":{}}), json!({"type":"keepalive"}), json!({"type":"response.unheard.of","item_id":"z"}),
+    let list = [
+        json!({"type":"response.created","response":{}}),
+        json!({"type":"keepalive"}),
+        json!({"type":"response.unheard.of","item_id":"z"}),
         json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"a","obfuscation":"zz"}),
-        json!({"type":"response.completed","response":{"status":"completed","output":[]}})];
+        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
+    ];
     let (answered, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
     assert_eq!(answered.end, End::Complete);
     assert_eq!(frames.len(), 6, "{frames:?}");
@@ -170,8 +198,10 @@ fn keepalive_events_break_strict_clients() {
 /// CLIProxyAPI #5028.
 #[test]
 fn a_missing_done_marker_on_a_finished_responses_stream_is_taken_for_a_failure() {
-    let list = [json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a"}),
-        json!({"type":"response.completed","response":{"status":"completed"}})];
+    let list = [
+        json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a"}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ];
     assert_eq!(play(Chat, UpstreamKind::OpenaiResponse, &events(&list)).0.end, End::Complete);
     let closed = wire(&[json!({"data":delta(json!({"content":"a"}))}), json!({"data":finish("stop")})]);
     assert_eq!(play(Claude, UpstreamKind::Openai, &closed).0.end, End::Complete, "a reason, then closed");
@@ -187,9 +217,11 @@ fn the_final_output_is_empty_although_items_were_streamed_or_only_it_has_them() 
     let only_final = [json!({"type":"response.completed","response":{"status":"completed","output":[item]}})];
     let (_, frames) = play(Chat, UpstreamKind::OpenaiResponse, &events(&only_final));
     assert_eq!(frames[1].data["choices"][0]["delta"]["content"], "whole");
-    let half = [json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"who"}),
+    let half = [
+        json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"who"}),
         json!({"type":"response.output_item.done","output_index":0,"item":item}),
-        json!({"type":"response.completed","response":{"status":"completed","output":[]}})];
+        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
+    ];
     let (_, frames) = play(Chat, UpstreamKind::OpenaiResponse, &events(&half));
     let text: String = frames.iter().filter_map(|f| f.data["choices"][0]["delta"]["content"].as_str()).collect();
     assert_eq!(text, "whole");
@@ -198,7 +230,15 @@ fn the_final_output_is_empty_although_items_were_streamed_or_only_it_has_them() 
 /// CLIProxyAPI #2358, #636.
 #[test]
 fn codex_says_stream_closed_before_response_completed() {
-    for reason in ["end_turn", "max_tokens", "refusal", "pause_turn", "stop_sequence", "model_context_window_exceeded", "unheard_of"] {
+    for reason in [
+        "end_turn",
+        "max_tokens",
+        "refusal",
+        "pause_turn",
+        "stop_sequence",
+        "model_context_window_exceeded",
+        "unheard_of",
+    ] {
         let body = claude(&[start(0, json!({"type":"text","text":"a"})), stop(0)], reason);
         let (_, frames) = play(Responses, UpstreamKind::Claude, &body);
         let last = &frames.last().unwrap().data;
@@ -209,10 +249,18 @@ fn codex_says_stream_closed_before_response_completed() {
 /// CLIProxyAPI #3720, 9router #2248.
 #[test]
 fn content_block_not_found() {
-    let body = chunks(&[tool(0, "a", "f", "{"), tool(1, "b", "g", "{"), delta(json!({"content":"text between"})), tool(0, "", "", "}"),
-        tool(1, "", "", "}"), delta(json!({"reasoning_content":"late"})), finish("tool_calls")]);
+    let body = chunks(&[
+        tool(0, "a", "f", "{"),
+        tool(1, "b", "g", "{"),
+        delta(json!({"content":"text between"})),
+        tool(0, "", "", "}"),
+        tool(1, "", "", "}"),
+        delta(json!({"reasoning_content":"late"})),
+        finish("tool_calls"),
+    ]);
     let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
-    let blocks: Vec<&Value> = of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]["type"]).collect();
+    let blocks: Vec<&Value> =
+        of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]["type"]).collect();
     assert_eq!(blocks, ["tool_use", "tool_use", "text", "thinking"]);
 }
 
@@ -236,7 +284,8 @@ fn an_answer_is_200_with_an_empty_body() {
         let (answered, _) = play(client, upstream, b"");
         assert_eq!((answered.end, answered.bytes.len()), (End::Cut, 0));
     }
-    let (answered, frames) = play(Claude, UpstreamKind::Openai, &chunks(&[delta(json!({"role":"assistant","content":""})), finish("stop")]));
+    let (answered, frames) =
+        play(Claude, UpstreamKind::Openai, &chunks(&[delta(json!({"role":"assistant","content":""})), finish("stop")]));
     assert_eq!(answered.end, End::Empty);
     assert_eq!(frames.len(), 3, "an empty answer is delivered as it is, if no other candidate is tried");
     let (answered, _) = play(Claude, UpstreamKind::Openai, &chunks(&[finish("length")]));
@@ -248,7 +297,8 @@ fn an_answer_is_200_with_an_empty_body() {
 fn an_error_inside_a_stream_is_forwarded_as_content_skipped_or_told_in_the_wrong_shape() {
     let error = json!({"error":{"message":"Overloaded","type":"overloaded_error"},"choices":[{"index":0,"delta":{"content":"z"}}]});
     for (client, kind) in [(Claude, "overloaded_error"), (Responses, "server_is_overloaded")] {
-        let (answered, frames) = play(client, UpstreamKind::Openai, &chunks(&[delta(json!({"content":"a"})), error.clone()]));
+        let (answered, frames) =
+            play(client, UpstreamKind::Openai, &chunks(&[delta(json!({"content":"a"})), error.clone()]));
         assert!(matches!(answered.end, End::Failed(_)));
         let last = frames.last().unwrap().data.to_string();
         assert!(last.contains(kind) && last.contains("Overloaded") && !last.contains("\"z\""), "{last}");
@@ -268,8 +318,10 @@ fn a_content_filter_is_seen_as_an_ordinary_end() {
     assert_eq!(of_type(&frames, "message_delta")[0]["delta"]["stop_reason"], "refusal");
     let (_, frames) = play(Responses, UpstreamKind::Openai, &body);
     assert_eq!(frames.last().unwrap().data["response"]["incomplete_details"]["reason"], "content_filter");
-    let said = [json!({"type":"response.refusal.delta","item_id":"m","output_index":0,"delta":"No."}),
-        json!({"type":"response.completed","response":{"status":"completed"}})];
+    let said = [
+        json!({"type":"response.refusal.delta","item_id":"m","output_index":0,"delta":"No."}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ];
     let (_, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&said));
     assert_eq!(of_type(&frames, "message_delta")[0]["delta"]["stop_reason"], "refusal");
 }
@@ -278,11 +330,13 @@ fn a_content_filter_is_seen_as_an_ordinary_end() {
 #[test]
 fn a_web_search_shows_0_results() {
     let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
-    let list = [json!({"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"ws","action":{"type":"search","query":"q"}}}),
+    let list = [
+        json!({"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"ws","action":{"type":"search","query":"q"}}}),
         json!({"type":"response.output_text.delta","item_id":"m","output_index":1,"delta":"a"}),
         json!({"type":"response.output_text.annotation.added","item_id":"m","output_index":1,"annotation":annotation}),
         json!({"type":"response.output_item.done","output_index":1,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":"a","annotations":[annotation]}]}}),
-        json!({"type":"response.completed","response":{"status":"completed","output":[]}})];
+        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
+    ];
     let (_, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
     let blocks: Vec<&Value> = of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]).collect();
     let kinds: Vec<&Value> = blocks.iter().map(|b| &b["type"]).collect();
@@ -305,16 +359,22 @@ fn parallel_calls_at_one_index_are_told_apart_by_a_new_id_with_a_name() {
 
 #[test]
 fn a_call_without_an_id_gets_one_and_an_index_may_be_missing() {
-    let part = |name: &str, arguments: &str| delta(json!({"tool_calls":[{"function":{"name":name,"arguments":arguments}}]}));
-    let (_, frames) = play(Responses, UpstreamKind::Openai, &chunks(&[part("f", "{\"a\":"), part("", "1}"), finish("tool_calls")]));
+    let part =
+        |name: &str, arguments: &str| delta(json!({"tool_calls":[{"function":{"name":name,"arguments":arguments}}]}));
+    let (_, frames) =
+        play(Responses, UpstreamKind::Openai, &chunks(&[part("f", "{\"a\":"), part("", "1}"), finish("tool_calls")]));
     let item = &of_type(&frames, "response.output_item.done")[0]["item"];
     assert!(item["call_id"].as_str().unwrap().starts_with("call_") && item["arguments"] == "{\"a\":1}", "{item}");
 }
 
 #[test]
 fn the_item_cut_off_by_the_limit_is_incomplete() {
-    let body = claude(&[start(0, json!({"type":"text","text":"a"})), stop(0), start(1, json!({"type":"text","text":"b"})), stop(1)], "max_tokens");
+    let body = claude(
+        &[start(0, json!({"type":"text","text":"a"})), stop(0), start(1, json!({"type":"text","text":"b"})), stop(1)],
+        "max_tokens",
+    );
     let (_, frames) = play(Responses, UpstreamKind::Claude, &body);
-    let states: Vec<&Value> = of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]["status"]).collect();
+    let states: Vec<&Value> =
+        of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]["status"]).collect();
     assert_eq!(states, ["completed", "incomplete"]);
 }
