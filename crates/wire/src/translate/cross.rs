@@ -55,9 +55,7 @@ impl Cross {
         let reader = match answers.upstream {
             UpstreamKind::Claude => Reader::Claude(claude::Reader::default()),
             UpstreamKind::OpenaiResponse | UpstreamKind::Codex => Reader::Responses(responses::Reader::default()),
-            UpstreamKind::Openai | UpstreamKind::Passthrough => {
-                Reader::Chat(chat::Reader::new(head.seed.clone(), answers.think_tags))
-            }
+            UpstreamKind::Openai | UpstreamKind::Passthrough => Reader::Chat(chat::Reader::new(answers.think_tags)),
         };
         let writer = match answers.client {
             _ if !answers.stream => Writer::Document(Answer::default()),
@@ -67,7 +65,6 @@ impl Cross {
         };
         let serial = matches!(writer, Writer::Responses(_) | Writer::Claude(_)).then(Serial::default);
         Self {
-            head,
             seen: Seen::default(),
             end: None,
             usage: Usage::default(),
@@ -75,9 +72,10 @@ impl Cross {
             last_event: String::new(),
             reader,
             sink: Sink::default(),
-            restore: Restore::new(answers.names.clone()),
+            restore: Restore::new(answers.names.clone(), head.seed.clone()),
             serial,
             writer,
+            head,
         }
     }
 

@@ -116,7 +116,7 @@ impl<'p> Plan<'p> {
         };
         let anthropic_version = (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
         Ok(Encoded {
-            body: body.to_string().into_bytes(),
+            body: bytes(&body),
             warnings,
             stream: stream || codex,
             anthropic_version,
@@ -137,7 +137,7 @@ impl<'p> Plan<'p> {
             _ => return Err(Rejection::illegal("model", "is missing")),
         }
         Ok(Encoded {
-            body: body.to_string().into_bytes(),
+            body: bytes(&body),
             warnings: Losses::default(),
             stream: stream || codex,
             anthropic_version: None,
@@ -149,6 +149,11 @@ impl<'p> Plan<'p> {
         let think_tags = self.profile.think_tags;
         Answers { client: self.client, upstream: self.upstream, stream, wants_usage, think_tags, names, same }
     }
+}
+
+/// A document as bytes; what we build can always be written.
+fn bytes(body: &Value) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
 }
 
 /// Reads a request body of `protocol`.

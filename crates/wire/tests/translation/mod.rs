@@ -1,5 +1,13 @@
 mod cases;
 mod driver;
+mod legal;
+mod lifecycle;
+mod mutate;
 mod normal;
 mod oracle;
 mod pattern;
+mod properties;
+mod round_trips;
+mod symptoms_history;
+mod symptoms_options;
+mod symptoms_streams;

@@ -15,6 +15,8 @@ use crate::{
 #[derive(Debug)]
 enum Open {
     Text(Block),
+    /// Redacted thinking: complete as it begins.
+    Sealed(Block),
     Thinking {
         block: Block,
         /// The block as it will be sealed: its members, the text, the signature.
@@ -147,7 +149,7 @@ impl Reader {
             "redacted_thinking" => {
                 block.insert("type".to_owned(), json!(kind));
                 sink.push(Event::Seal { block: number, carrier: Carrier::Claude(Value::Object(block)) });
-                Open::Text(number)
+                Open::Sealed(number)
             }
             "tool_use" => {
                 let (id, name) = (text(&mut block, "id"), text(&mut block, "name"));
@@ -199,13 +201,13 @@ impl Reader {
                 sink.keep(more.len());
                 input.push_str(&more);
             }
-            Some(Open::Unknown) | None => {}
+            Some(Open::Sealed(_) | Open::Unknown) | None => {}
         }
     }
 
     fn stop(&mut self, index: u64, sink: &mut Sink) {
         let block = match self.open.remove(&index) {
-            Some(Open::Text(block)) => block,
+            Some(Open::Text(block) | Open::Sealed(block)) => block,
             Some(Open::Thinking { block, mut members, text, signature }) => {
                 if !signature.is_empty() {
                     members.insert("thinking".to_owned(), Value::String(text));

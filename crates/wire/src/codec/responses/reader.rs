@@ -18,8 +18,15 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 struct Part {
     block: Block,
+    refusal: bool,
     sent: usize,
     cited: usize,
+}
+
+impl Part {
+    fn new(sink: &mut Sink, refusal: bool) -> Self {
+        Self { block: sink.block(), refusal, sent: 0, cited: 0 }
+    }
 }
 
 /// An output item.
@@ -31,6 +38,16 @@ struct Item {
     /// Reasoning: which part of the summary, or of the content, is being delivered.
     section: Option<(Section, u64)>,
     done: bool,
+}
+
+impl Item {
+    /// Whether it is of this kind, which it becomes if it was not known.
+    fn is(&mut self, kind: Kind) -> bool {
+        if self.kind == Kind::Unknown {
+            self.kind = kind;
+        }
+        self.kind == kind
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -167,7 +184,7 @@ impl Reader {
             "web_search_call" => Kind::Search,
             kind @ ("function_call" | "custom_tool_call") if !text("name").is_empty() => {
                 let block = sink.block();
-                entry.parts.insert(0, Part { block, sent: 0, cited: 0 });
+                entry.parts.insert(0, Part { block, refusal: false, sent: 0, cited: 0 });
                 self.calls = true;
                 let kind = if kind == "function_call" { CallKind::Function } else { CallKind::Custom };
                 let id = Some(text("call_id")).filter(|id| !id.is_empty()).unwrap_or_else(|| text("id"));
@@ -230,11 +247,13 @@ impl Reader {
 
     fn text(&mut self, place: u64, index: u64, said: Said<'_>, refusal: bool, sink: &mut Sink) {
         let item = self.items.entry(place).or_default();
-        if item.done || said.is_empty() {
+        if item.done || said.is_empty() || !item.is(Kind::Message) {
             return;
         }
-        item.kind = Kind::Message;
-        let part = item.parts.entry(index).or_insert_with(|| Part { block: sink.block(), sent: 0, cited: 0 });
+        let part = item.parts.entry(index).or_insert_with(|| Part::new(sink, refusal));
+        if part.refusal != refusal {
+            return;
+        }
         let text = said.missing(&mut part.sent);
         let block = part.block;
         if refusal && !text.is_empty() {
@@ -256,11 +275,11 @@ impl Reader {
     /// is taken from whichever came first.
     fn reasoning(&mut self, place: u64, section: (Section, u64), more: &str, sink: &mut Sink) {
         let item = self.items.entry(place).or_default();
-        if item.done || more.is_empty() || item.section.is_some_and(|(s, _)| s != section.0) {
+        let other_section = item.section.is_some_and(|(s, _)| s != section.0);
+        if item.done || more.is_empty() || other_section || !item.is(Kind::Reasoning) {
             return;
         }
-        item.kind = Kind::Reasoning;
-        let part = item.parts.entry(0).or_insert_with(|| Part { block: sink.block(), sent: 0, cited: 0 });
+        let part = item.parts.entry(0).or_insert_with(|| Part::new(sink, false));
         if item.section.is_some_and(|before| before != section) {
             sink.reasoning(part.block, "\n\n".to_owned());
         }
@@ -287,7 +306,7 @@ impl Reader {
         let Some(encrypted) = text("encrypted_content") else { return };
         let carrier = Carrier::OpenAi { id: text("id").map(str::to_owned), encrypted: encrypted.to_owned() };
         let Some(entry) = self.items.get_mut(&place) else { return };
-        let part = entry.parts.entry(0).or_insert_with(|| Part { block: sink.block(), sent: 0, cited: 0 });
+        let part = entry.parts.entry(0).or_insert_with(|| Part::new(sink, false));
         sink.push(Event::Seal { block: part.block, carrier });
     }
 
