@@ -17,7 +17,8 @@ const UPSTREAMS: [UpstreamKind; 4] =
 const CLIENTS: [Protocol; 3] = [Protocol::Chat, Protocol::Responses, Protocol::Claude];
 
 fn crosses(client: Protocol, upstream: UpstreamKind) -> bool {
-    !upstream.speaks(client) && !(client == Protocol::Responses && upstream == UpstreamKind::Codex)
+    let edited = client == Protocol::Responses && upstream == UpstreamKind::Codex;
+    !upstream.speaks(client) && !edited
 }
 
 fn check_request(route: &Route, body: &Value) {
