@@ -1,4 +1,6 @@
-//! Usage objects of every protocol, read into canonical counters (translation contract, section 4).
+//! Usage objects of every protocol, read into canonical counters.
+//!
+//! Claude's `input_tokens` leaves out what was read from or written to a cache; OpenAI's numbers include both.
 
 use headgate_domain::{Protocol, Usage};
 use serde::Deserialize;

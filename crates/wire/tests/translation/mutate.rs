@@ -1,17 +1,7 @@
 //! Documents changed at random, from a fixed seed: the vocabulary of the protocols in the wrong places.
 
-use std::{fs, path::Path};
-
 use rand::{Rng, RngExt, rngs::StdRng};
 use serde_json::{Value, json};
-
-/// All cases.
-pub fn cases() -> Vec<Value> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files.iter().map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap()).collect()
-}
 
 const WORDS: [&str; 44] = [
     "",

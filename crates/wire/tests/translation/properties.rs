@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
 use super::{
+    cases,
     driver::{Answered, Route, wire},
     legal, mutate, oracle,
 };
@@ -17,7 +18,8 @@ const UPSTREAMS: [UpstreamKind; 4] =
 const CLIENTS: [Protocol; 3] = [Protocol::Chat, Protocol::Responses, Protocol::Claude];
 
 fn crosses(client: Protocol, upstream: UpstreamKind) -> bool {
-    !upstream.speaks(client) && !(client == Protocol::Responses && upstream == UpstreamKind::Codex)
+    let edited = client == Protocol::Responses && upstream == UpstreamKind::Codex;
+    !upstream.speaks(client) && !edited
 }
 
 fn check_request(route: &Route, body: &Value) {
@@ -45,7 +47,7 @@ proptest! {
     #[test]
     fn a_damaged_request_is_refused_or_becomes_a_legal_one(seed in any::<u64>()) {
         let mut rng = StdRng::seed_from_u64(seed);
-        let cases = mutate::cases();
+        let cases = cases::all();
         for _ in 0..20 {
             let case = &cases[rng.random_range(0..cases.len())];
             let client: Protocol = serde_json::from_value(case["client"].clone()).unwrap();
@@ -66,7 +68,7 @@ proptest! {
     #[test]
     fn a_damaged_stream_never_becomes_a_half_legal_one(seed in any::<u64>()) {
         let mut rng = StdRng::seed_from_u64(seed);
-        let cases = mutate::cases();
+        let cases = cases::all();
         let streams: Vec<&Value> = cases.iter().filter(|c| c["upstream_sse"].is_array()).collect();
         for _ in 0..10 {
             let case = streams[rng.random_range(0..streams.len())];
@@ -126,8 +128,8 @@ proptest! {
     #[test]
     fn the_same_protocol_keeps_everything(seed in any::<u64>()) {
         let mut rng = StdRng::seed_from_u64(seed);
-        let cases = mutate::cases();
-        for case in &cases {
+        let cases = cases::all();
+        for case in cases {
             let client: Protocol = serde_json::from_value(case["client"].clone()).unwrap();
             let upstream = match client {
                 Protocol::Chat => UpstreamKind::Openai,
