@@ -180,3 +180,30 @@ async fn a_request_that_only_its_own_protocol_can_say_goes_to_the_next_candidate
     assert_eq!((&error["type"], &error["error"]["type"]), (&json!("error"), &json!("invalid_request_error")));
     assert!(chat.seen().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_a_translated_stream_hears_from_us_while_the_upstream_is_silent() {
+    for (kind, route) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        let settings = headgate.admin(reqwest::Method::GET, "/settings", None).await;
+        let patch = json!({"revision": settings["revision"], "values": {"keep_alive": "1s"}});
+        headgate.admin(reqwest::Method::PATCH, "/settings", Some(patch)).await;
+        // Long enough for one keep-alive between two events.
+        fake.always(Behaviour { pieces: 2, gap_ms: 1300, ..Behaviour::default() });
+        let mut asked = tokio::task::JoinSet::new();
+        for path in PATHS.into_iter().filter(|path| *path != route) {
+            let request = headgate.ask(path, "m", true);
+            asked.spawn(async move { (path, request.send().await.unwrap().text().await.unwrap()) });
+        }
+        while let Some(answered) = asked.join_next().await {
+            let (path, text) = answered.unwrap();
+            let heard = match path {
+                "/v1/chat/completions" => text.matches("\"delta\":{").count() > 4,
+                "/v1/responses" => text.contains("keepalive") || text.contains("in_progress"),
+                _ => text.contains("event: ping"),
+            };
+            assert!(heard && is_whole(path, &text), "{kind} {path}: {text}");
+        }
+    }
+}

@@ -431,6 +431,7 @@ fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: 
         asked,
         model: inbound.asked.model.clone(),
         idle: endpoint.limits.idle,
+        keep_alive: inbound.snapshot.settings.keep_alive.0,
         until,
         deadline: inbound.wishes.deadline,
         upstream_request_id: headers

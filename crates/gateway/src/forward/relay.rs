@@ -43,6 +43,8 @@ pub struct Facts {
     pub model: String,
     /// Silence inside the answer.
     pub idle: Duration,
+    /// A client whose stream is translated hears from us after so long a silence.
+    pub keep_alive: Duration,
     /// The answer as a whole, by then.
     pub until: Option<Time>,
     /// The client's own deadline.
@@ -63,6 +65,8 @@ pub struct Relay {
     /// When the timer means the client's deadline or the whole limit instead of silence.
     last_limit: Option<Time>,
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// When the client of a translated stream has heard nothing for too long.
+    quiet: Option<Pin<Box<Sleep>>>,
     received: u64,
     sent: u64,
     /// How it ends, once that is known: after the queue is empty.
@@ -97,6 +101,9 @@ impl Relay {
             Some(Rest::Events(source, _) | Rest::Document(source, _) | Rest::Translated(source)) => source.bytes,
             None => size.unwrap_or(0),
         };
+        // A relayed stream is the upstream's own, byte for byte: nothing of ours may be in it.
+        let quiet =
+            (events && matches!(watch, Watch::Translated(_))).then(|| Box::pin(tokio::time::sleep(facts.keep_alive)));
         let mut relay = Self {
             exchange,
             watch,
@@ -107,6 +114,7 @@ impl Relay {
             timer,
             last_limit,
             stopped,
+            quiet,
             received,
             sent: 0,
             ending: None,
@@ -316,6 +324,21 @@ impl Relay {
         self.stop(failure);
     }
 
+    /// Whether it is time to let the client hear from us; then it does.
+    fn break_silence(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(quiet) = &mut self.quiet else { return false };
+        if quiet.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        quiet.as_mut().reset(tokio::time::Instant::now() + self.facts.keep_alive);
+        let out = match &mut self.watch {
+            Watch::Translated(translator) => translator.keep_alive(),
+            Watch::Relayed(_) => Vec::new(),
+        };
+        self.give(out);
+        true
+    }
+
     /// Whether only usage may follow.
     fn is_finishing(&self) -> bool {
         matches!(&self.watch, Watch::Translated(translator) if translator.is_finishing())
@@ -327,6 +350,9 @@ impl Relay {
     }
 
     fn rearm(&mut self, chunk: &Bytes) {
+        if let Some(quiet) = &mut self.quiet {
+            quiet.as_mut().reset(tokio::time::Instant::now() + self.facts.keep_alive);
+        }
         if self.is_whole() {
             return;
         }
@@ -381,7 +407,7 @@ impl Body for Relay {
                         this.fail(Failure::new(Class::Gateway, "Headgate is stopping"));
                     } else if this.timer.as_mut().poll(cx).is_ready() {
                         this.late();
-                    } else {
+                    } else if !this.break_silence(cx) {
                         return Poll::Pending;
                     }
                 }
