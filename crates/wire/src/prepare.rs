@@ -193,7 +193,7 @@ impl Names {
         let mut inside = self.upstream.iter().filter(|((_, n), _)| n == name).map(|(_, sent)| sent);
         match (inside.next(), inside.next()) {
             (Some(only), None) => only.clone(),
-            _ => name.to_owned(),
+            _ => Legal::NAME.form(name),
         }
     }
 
