@@ -212,7 +212,7 @@ impl Reader {
         let Some((Running::Text, block)) = self.running else { return };
         for annotation in annotations {
             if let Some(citation) = annotation.get("url_citation").and_then(Citation::read) {
-                sink.push(Event::Citation { block, citation });
+                sink.cite(block, citation);
             }
         }
     }

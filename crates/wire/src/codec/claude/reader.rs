@@ -245,7 +245,6 @@ fn cite(block: Block, citation: &Value, sink: &mut Sink) {
         && let Some(url) = citation.get("url").and_then(Value::as_str)
     {
         let title = citation.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let citation = Citation { url: url.to_owned(), title, span: None };
-        sink.push(Event::Citation { block, citation });
+        sink.cite(block, Citation { url: url.to_owned(), title, span: None });
     }
 }

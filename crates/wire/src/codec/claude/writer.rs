@@ -2,6 +2,8 @@
 //!
 //! Blocks come one after the other; whoever calls has put them in a row.
 
+use std::collections::HashSet;
+
 use headgate_domain::Usage;
 use serde_json::{Value, json};
 
@@ -190,11 +192,10 @@ fn search_id(head: &Head, number: u64) -> String {
 
 /// The result of a search: each page once.
 fn search_result(id: &str, pages: &[Citation]) -> Value {
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     let mut results = Vec::new();
     for page in pages {
-        if !seen.contains(&page.url.as_str()) {
-            seen.push(&page.url);
+        if seen.insert(&page.url) {
             results.push(json!({
                 "type":"web_search_result","url":page.url,"title":page.title,"encrypted_content":"","page_age":null
             }));
