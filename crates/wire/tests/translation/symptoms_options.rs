@@ -282,3 +282,18 @@ fn a_choice_among_some_tools_reduces_the_tools() {
     assert_eq!(sent["tools"].as_array().unwrap().len(), 1);
     assert_eq!(sent["tool_choice"], json!({"type":"any"}));
 }
+
+#[test]
+fn thinking_switched_off_is_said_where_it_can_be_and_told_where_it_cannot() {
+    let off = claude(json!({"thinking":{"type":"disabled"}}));
+    let chat_route = Route::new(Claude, UpstreamKind::Openai);
+    assert!(chat_route.sent(&off).get("reasoning_effort").is_none());
+    assert_eq!(chat_route.warnings(&off), ["dropped:effort"]);
+    let route = Route::new(Claude, UpstreamKind::OpenaiResponse);
+    assert_eq!(route.sent(&off)["reasoning"], json!({"effort":"none"}));
+    assert!(route.warnings(&off).is_empty());
+    let none = chat(json!({"reasoning_effort":"none"}));
+    assert_eq!(to_claude().sent(&none)["thinking"], json!({"type":"disabled"}));
+    assert!(to_claude().with(json!({"thinking":"none"})).sent(&none).get("thinking").is_none());
+    assert_eq!(to_claude().warnings(&chat(json!({"reasoning_effort":"ultra"}))), ["dropped:effort"]);
+}

@@ -378,3 +378,21 @@ fn the_item_cut_off_by_the_limit_is_incomplete() {
         of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]["status"]).collect();
     assert_eq!(states, ["completed", "incomplete"]);
 }
+
+#[test]
+fn a_delta_without_an_index_belongs_to_the_call_of_its_id() {
+    let part = |id: &str, name: &str, arguments: &str| {
+        delta(json!({"tool_calls":[{"id":id,"function":{"name":name,"arguments":arguments}}]}))
+    };
+    let body = chunks(&[
+        part("a", "f", "{"),
+        part("b", "g", "{"),
+        part("a", "", "}"),
+        part("", "", "}"),
+        finish("tool_calls"),
+    ]);
+    let (_, frames) = play(Responses, UpstreamKind::Openai, &body);
+    let items: Vec<&Value> = of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]).collect();
+    assert_eq!(items.len(), 2);
+    assert!(items.iter().all(|i| i["arguments"] == "{}"), "{items:?}");
+}
