@@ -125,7 +125,7 @@ impl Reader {
         if let Some(reason) = reason.filter(|_| self.finish.is_none()) {
             self.finish = Some(match reason {
                 "length" => Finish::Length,
-                "content_filter" => Finish::Filter { explanation: None, details: None },
+                "content_filter" => Finish::Filter(None),
                 "tool_calls" | "function_call" => Finish::Tools,
                 _ => Finish::Natural,
             });

@@ -115,9 +115,8 @@ impl Reader {
             "max_tokens" => Finish::Length,
             "model_context_window_exceeded" => Finish::Context,
             "refusal" => {
-                let details = from.get("stop_details").filter(|d| d.is_object());
-                let explanation = details.and_then(|d| d.get("explanation")?.as_str()).map(str::to_owned);
-                Finish::Filter { explanation, details: details.cloned() }
+                let explanation = from.get("stop_details").and_then(|d| d.get("explanation")?.as_str());
+                Finish::Filter(explanation.map(str::to_owned))
             }
             "pause_turn" => Finish::Paused,
             _ => Finish::Natural,

@@ -338,7 +338,7 @@ impl Reader {
         }
         let reason = response.get("incomplete_details").and_then(|d| d.get("reason")?.as_str());
         sink.push(Event::Finish(match (status, reason) {
-            ("incomplete", Some("content_filter")) => Finish::Filter { explanation: None, details: None },
+            ("incomplete", Some("content_filter")) => Finish::Filter(None),
             ("incomplete", _) => Finish::Length,
             _ if self.calls => Finish::Tools,
             _ => Finish::Natural,
