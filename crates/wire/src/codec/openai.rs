@@ -44,7 +44,6 @@ impl Parts<'_> {
         };
         let mut parts = Vec::with_capacity(list.len());
         let mut unknown = None;
-        let was_empty = list.is_empty();
         for value in list {
             match self.part(value, place)? {
                 Some(Part::Unknown(kind)) => {
@@ -55,7 +54,7 @@ impl Parts<'_> {
                 None => {}
             }
         }
-        if let Some(kind) = unknown.filter(|_| parts.is_empty() && !was_empty) {
+        if let Some(kind) = unknown.filter(|_| parts.is_empty()) {
             return Err(Rejection::unsupported(place, format!("content of type '{kind}' cannot be translated")));
         }
         Ok(parts)

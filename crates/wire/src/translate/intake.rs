@@ -6,10 +6,10 @@ use bytes::Bytes;
 use crate::sse::{self, Splitter};
 
 /// Most bytes of one event.
-pub const MAX_EVENT: usize = 16 << 20;
+const MAX_EVENT: usize = 16 << 20;
 
 /// Most bytes of a document.
-pub const MAX_DOCUMENT: usize = 64 << 20;
+const MAX_DOCUMENT: usize = 64 << 20;
 
 /// One thing that was read.
 #[derive(Debug)]

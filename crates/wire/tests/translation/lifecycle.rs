@@ -354,3 +354,81 @@ fn half_an_event_at_the_end_of_a_stream_counts_only_if_it_is_complete_json() {
     body.pop();
     assert_eq!(route.answer_whole(&asked(Claude, true), &body).end, End::Cut);
 }
+
+#[test]
+fn every_delta_reaches_the_client_when_it_comes() {
+    let item = |kind: &str| json!({"type":"response.output_item.added","output_index":0,"item":{"type":kind,"id":"i","call_id":"c","name":"f"}});
+    let delta = |name: &str| json!({"type":format!("response.{name}.delta"),"item_id":"i","output_index":0,"summary_index":0,"delta":"x"});
+    let block = |block: Value| json!({"type":"content_block_start","index":0,"content_block":block});
+    let part = |part: Value| json!({"type":"content_block_delta","index":0,"delta":part});
+    let chunk = |delta: Value| json!({"choices":[{"index":0,"delta":delta}]});
+    for (client, upstream, opening, delta) in [
+        (Claude, UpstreamKind::OpenaiResponse, item("message"), delta("output_text")),
+        (Claude, UpstreamKind::OpenaiResponse, item("message"), delta("refusal")),
+        (Chat, UpstreamKind::OpenaiResponse, item("reasoning"), delta("reasoning_summary_text")),
+        (Chat, UpstreamKind::OpenaiResponse, item("reasoning"), delta("reasoning_text")),
+        (Claude, UpstreamKind::OpenaiResponse, item("function_call"), delta("function_call_arguments")),
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"text","text":""})),
+            part(json!({"type":"text_delta","text":"x"})),
+        ),
+        (
+            Responses,
+            UpstreamKind::Claude,
+            block(json!({"type":"thinking","thinking":""})),
+            part(json!({"type":"thinking_delta","thinking":"x"})),
+        ),
+        (
+            Responses,
+            UpstreamKind::Claude,
+            block(json!({"type":"tool_use","id":"c","name":"f","input":{}})),
+            part(json!({"type":"input_json_delta","partial_json":"x"})),
+        ),
+        (Responses, UpstreamKind::Openai, chunk(json!({"role":"assistant"})), chunk(json!({"content":"x"}))),
+        (Responses, UpstreamKind::Openai, chunk(json!({"role":"assistant"})), chunk(json!({"refusal":"x"}))),
+        (
+            Claude,
+            UpstreamKind::Openai,
+            chunk(json!({"role":"assistant"})),
+            chunk(json!({"reasoning_details":[{"text":"x"}]})),
+        ),
+        (
+            Claude,
+            UpstreamKind::Openai,
+            chunk(json!({"tool_calls":[{"index":0,"id":"c","function":{"name":"f"}}]})),
+            chunk(json!({"tool_calls":[{"index":0,"function":{"arguments":"x"}}]})),
+        ),
+    ] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        translator.push(event(&opening));
+        assert!(translator.seen().work || opening["choices"].is_array(), "{opening}");
+        for _ in 0..3 {
+            let bytes = String::from_utf8(translator.push(event(&delta))).unwrap();
+            assert!(bytes.contains("\"x\""), "{delta} gives {bytes}");
+        }
+        assert!(translator.seen().output && !translator.has_ended());
+        assert_eq!(translator.last_event(), Some(delta["type"].as_str().unwrap_or("chunk")));
+    }
+}
+
+#[test]
+fn an_end_that_has_a_cause_is_output_and_a_natural_one_is_not() {
+    let body = |reason: &str| chunks(&[json!({"choices":[{"index":0,"delta":{},"finish_reason":reason}]})]);
+    for (reason, output) in [("length", true), ("content_filter", true), ("stop", false), ("tool_calls", false)] {
+        let route = Route::new(Claude, UpstreamKind::Openai);
+        let mut translator = route.request(&asked(Claude, true)).unwrap().answers.translator(head(Claude));
+        translator.push(body(reason).into());
+        assert_eq!(translator.seen().output, output, "{reason}");
+        assert_eq!(translator.end(), Some(if output { End::Complete } else { End::Empty }));
+    }
+}
+
+#[test]
+fn a_client_without_a_stream_gets_no_keep_alive() {
+    let route = Route::new(Claude, UpstreamKind::Openai);
+    let answers = route.request(&asked(Claude, false)).unwrap().answers;
+    assert!(!answers.keeps_alive() && answers.translator(head(Claude)).keep_alive().is_empty());
+}

@@ -1,4 +1,5 @@
 mod cases;
+mod clients;
 mod driver;
 mod legal;
 mod lifecycle;

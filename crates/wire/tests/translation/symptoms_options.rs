@@ -282,3 +282,117 @@ fn a_choice_among_some_tools_reduces_the_tools() {
     assert_eq!(sent["tools"].as_array().unwrap().len(), 1);
     assert_eq!(sent["tool_choice"], json!({"type":"any"}));
 }
+
+#[test]
+fn thinking_switched_off_is_said_where_it_can_be_and_told_where_it_cannot() {
+    let off = claude(json!({"thinking":{"type":"disabled"}}));
+    let chat_route = Route::new(Claude, UpstreamKind::Openai);
+    assert!(chat_route.sent(&off).get("reasoning_effort").is_none());
+    assert_eq!(chat_route.warnings(&off), ["dropped:effort"]);
+    let route = Route::new(Claude, UpstreamKind::OpenaiResponse);
+    assert_eq!(route.sent(&off)["reasoning"], json!({"effort":"none"}));
+    assert!(route.warnings(&off).is_empty());
+    let none = chat(json!({"reasoning_effort":"none"}));
+    assert_eq!(to_claude().sent(&none)["thinking"], json!({"type":"disabled"}));
+    assert!(to_claude().with(json!({"thinking":"none"})).sent(&none).get("thinking").is_none());
+    assert_eq!(to_claude().warnings(&chat(json!({"reasoning_effort":"ultra"}))), ["dropped:effort"]);
+}
+
+#[test]
+fn a_web_search_keeps_its_domains_and_place() {
+    let location = json!({"type":"approximate","country":"FR"});
+    let tool = json!([{"type":"web_search","filters":{"allowed_domains":["a.test"],"blocked_domains":["b.test"]},"user_location":location}]);
+    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&responses(json!({"tools":tool})));
+    let expected = json!({"type":"web_search_20250305","name":"web_search","allowed_domains":["a.test"],"blocked_domains":["b.test"],"user_location":location});
+    assert_eq!(sent["tools"], json!([expected]));
+    let bare =
+        Route::new(Responses, UpstreamKind::Claude).sent(&responses(json!({"tools":[{"type":"web_search_preview"}]})));
+    assert_eq!(bare["tools"], json!([{"type":"web_search_20250305","name":"web_search"}]));
+    let route = Route::new(Claude, UpstreamKind::OpenaiResponse);
+    assert_eq!(route.warnings(&claude(json!({"tools":[expected]}))), ["dropped:blocked_domains"]);
+    let sent = route.sent(&claude(json!({"tools":[expected],"tool_choice":{"type":"tool","name":"web_search"}})));
+    assert_eq!(
+        sent["tools"],
+        json!([{"type":"web_search","filters":{"allowed_domains":["a.test"]},"user_location":location}])
+    );
+    assert_eq!(sent["tool_choice"], json!({"type":"web_search"}));
+}
+
+#[test]
+fn sampling_fields_go_where_they_are_known() {
+    let body = chat(json!({"top_k":5,"top_p":0.96,"reasoning_effort":"low","temperature":1}));
+    let sent = to_claude().sent(&body);
+    assert!(sent["temperature"] == 1 && sent.get("top_k").is_none(), "{sent}");
+    assert_eq!(to_claude().warnings(&body), ["dropped:top_p", "dropped:top_k"]);
+    let plain = chat(json!({"top_k":5}));
+    assert_eq!(to_claude().sent(&plain)["top_k"], 5);
+    assert_eq!(Route::new(Chat, UpstreamKind::OpenaiResponse).warnings(&plain), ["dropped:top_k"]);
+    let thinking = chat(json!({"top_p":0.96,"reasoning_effort":"low"}));
+    assert_eq!(to_claude().sent(&thinking)["top_p"], 0.96);
+    assert_eq!(to_claude().warnings(&chat(json!({"top_p":0.9,"reasoning_effort":"low"}))), ["dropped:top_p"]);
+}
+
+#[test]
+fn identity_and_tier_are_carried_over() {
+    let sent = to_claude().sent(&chat(json!({"user":"u","service_tier":"default"})));
+    assert_eq!((&sent["metadata"]["user_id"], &sent["service_tier"]), (&json!("u"), &json!("standard_only")));
+    assert_eq!(to_claude().sent(&chat(json!({"service_tier":"auto"})))["service_tier"], "auto");
+    let route = Route::new(Chat, UpstreamKind::OpenaiResponse);
+    let sent = route.sent(&chat(json!({"user":"u","service_tier":"flex","prompt_cache_key":"k"})));
+    assert_eq!(
+        (&sent["user"], &sent["service_tier"], &sent["prompt_cache_key"]),
+        (&json!("u"), &json!("flex"), &json!("k"))
+    );
+    for (user_id, key) in [("user_1_account__session_xyz", "xyz"), ("plain", "a116c9ed46d6207734a43317d30fd88f")] {
+        let body = claude(json!({"metadata":{"user_id":user_id},"speed":"fast"}));
+        let sent = Route::new(Claude, UpstreamKind::OpenaiResponse).sent(&body);
+        assert_eq!(sent["service_tier"], "priority");
+        assert_eq!(sent["prompt_cache_key"], key);
+        assert_eq!(Route::new(Claude, UpstreamKind::Openai).sent(&body)["user"], user_id);
+    }
+    assert_eq!(
+        Route::new(Claude, UpstreamKind::Openai).sent(&claude(json!({"service_tier":"standard_only"})))["service_tier"],
+        "default"
+    );
+}
+
+#[test]
+fn an_effort_the_model_does_not_have_is_clamped_and_told() {
+    let wished = |word: &str| chat(json!({"reasoning_effort":word}));
+    assert_eq!(to_claude().sent(&wished("max"))["output_config"]["effort"], "high");
+    assert_eq!(to_claude().warnings(&wished("max")), ["clamped:effort"]);
+    assert!(to_claude().warnings(&wished("minimal")).is_empty(), "only another word for Claude's lowest");
+    assert!(to_claude().with(json!({"default_effort":"max"})).warnings(&chat(json!({}))).is_empty(), "nobody asked");
+    let route = Route::new(Responses, UpstreamKind::Openai);
+    let body = responses(json!({"reasoning":{"effort":"xhigh"}}));
+    assert_eq!(
+        (&route.sent(&body)["reasoning_effort"], route.warnings(&body)),
+        (&json!("high"), vec!["clamped:effort".to_owned()])
+    );
+}
+
+#[test]
+fn a_search_for_tools_is_a_function_for_others_and_comes_back_as_its_own_call() {
+    let search = json!({"type":"tool_search","execution":"client","description":"Finds tools.","parameters":{"type":"object","properties":{"query":{"type":"string"}}}});
+    let found = json!({"type":"function","name":"late","parameters":{"type":"object","properties":{}}});
+    let body = json!({"model":"m","tools":[search, {"type":"tool_search","execution":"server"}],"input":[
+        {"role":"user","content":"x"},
+        {"type":"tool_search_call","call_id":"c","execution":"client","arguments":{"query":"q"}},
+        {"type":"tool_search_output","call_id":"c","tools":[found]},
+        {"type":"tool_search_call","call_id":"d","arguments":{}},{"type":"tool_search_output","call_id":"d","tools":[]}]});
+    let route = Route::new(Responses, UpstreamKind::Openai);
+    let sent = route.sent(&body);
+    let names: Vec<&Value> = sent["tools"].as_array().unwrap().iter().map(|t| &t["function"]["name"]).collect();
+    assert_eq!(names, ["tool_search", "late"]);
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["function"]["arguments"], "{\"query\":\"q\"}");
+    assert_eq!(
+        (&sent["messages"][2]["content"], &sent["messages"][4]["content"]),
+        (&json!("Tools found: late"), &json!("Tools found: none"))
+    );
+    let call = json!({"choices":[{"index":0,"message":{"content":null,"tool_calls":[{"id":"e","function":{"name":"tool_search","arguments":"{\"query\":\"r\"}"}}]},"finish_reason":"tool_calls"}]});
+    let item = route.answer_whole(&body, call.to_string().as_bytes()).json()["output"][0].clone();
+    assert_eq!(
+        (&item["type"], &item["call_id"], &item["arguments"]),
+        (&json!("tool_search_call"), &json!("e"), &json!({"query":"r"}))
+    );
+}

@@ -378,3 +378,70 @@ fn the_item_cut_off_by_the_limit_is_incomplete() {
         of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]["status"]).collect();
     assert_eq!(states, ["completed", "incomplete"]);
 }
+
+#[test]
+fn a_delta_without_an_index_belongs_to_the_call_of_its_id() {
+    let part = |id: &str, name: &str, arguments: &str| {
+        delta(json!({"tool_calls":[{"id":id,"function":{"name":name,"arguments":arguments}}]}))
+    };
+    let body = chunks(&[
+        part("a", "f", "{"),
+        part("b", "g", "{"),
+        part("a", "", "}"),
+        part("", "", "}"),
+        finish("tool_calls"),
+    ]);
+    let (_, frames) = play(Responses, UpstreamKind::Openai, &body);
+    let items: Vec<&Value> = of_type(&frames, "response.output_item.done").iter().map(|d| &d["item"]).collect();
+    assert_eq!(items.len(), 2);
+    assert!(items.iter().all(|i| i["arguments"] == "{}"), "{items:?}");
+}
+
+#[test]
+fn events_of_an_item_are_told_by_its_id_alone() {
+    let more =
+        |id: &str, text: &str| json!({"type":"response.output_text.delta","item_id":id,"content_index":0,"delta":text});
+    let added = |id: &str| json!({"type":"response.output_item.added","item":{"type":"message","id":id}});
+    let done = |id: &str, text: &str| json!({"type":"response.output_item.done","item":{"type":"message","id":id,"content":[{"type":"output_text","text":text}]}});
+    let list = [
+        added("a"),
+        more("a", "1"),
+        more("a", "2"),
+        done("a", "12"),
+        added("b"),
+        more("b", "3"),
+        done("b", "34"),
+        json!({"type":"response.completed","response":{"status":"completed","output":[{"type":"message","id":"b","content":[{"type":"output_text","text":"34"}]}]}}),
+    ];
+    let (_, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
+    let texts: Vec<&str> =
+        of_type(&frames, "content_block_delta").iter().map(|d| d["delta"]["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["1", "2", "3", "4"]);
+    assert_eq!(of_type(&frames, "content_block_start").len(), 2);
+}
+
+#[test]
+fn pages_cited_by_a_streamed_text_follow_it_for_a_chat_client() {
+    let cite = |url: &str| json!({"type":"content_block_delta","index":1,"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location","url":url,"title":"T"}}});
+    let text =
+        |n: u64, text: &str| json!({"type":"content_block_delta","index":n,"delta":{"type":"text_delta","text":text}});
+    let blocks = [
+        start(0, json!({"type":"text","text":""})),
+        text(0, "ab"),
+        stop(0),
+        start(1, json!({"type":"text","text":""})),
+        text(1, "é"),
+        cite("https://a.test"),
+        text(1, "z"),
+        stop(1),
+    ];
+    let (_, frames) = play(Chat, UpstreamKind::Claude, &claude(&blocks, "end_turn"));
+    let cited: Vec<&Value> =
+        frames.iter().map(|f| &f.data["choices"][0]["delta"]["annotations"]).filter(|a| a.is_array()).collect();
+    assert_eq!(
+        cited,
+        [
+            &json!([{"type":"url_citation","url_citation":{"start_index":2,"end_index":4,"title":"T","url":"https://a.test"}}])
+        ]
+    );
+}

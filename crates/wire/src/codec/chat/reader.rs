@@ -125,7 +125,7 @@ impl Reader {
         if let Some(reason) = reason.filter(|_| self.finish.is_none()) {
             self.finish = Some(match reason {
                 "length" => Finish::Length,
-                "content_filter" => Finish::Filter { explanation: None, details: None },
+                "content_filter" => Finish::Filter(None),
                 "tool_calls" | "function_call" => Finish::Tools,
                 _ => Finish::Natural,
             });
@@ -212,7 +212,7 @@ impl Reader {
         let Some((Running::Text, block)) = self.running else { return };
         for annotation in annotations {
             if let Some(citation) = annotation.get("url_citation").and_then(Citation::read) {
-                sink.push(Event::Citation { block, citation });
+                sink.cite(block, citation);
             }
         }
     }

@@ -115,9 +115,8 @@ impl Reader {
             "max_tokens" => Finish::Length,
             "model_context_window_exceeded" => Finish::Context,
             "refusal" => {
-                let details = from.get("stop_details").filter(|d| d.is_object());
-                let explanation = details.and_then(|d| d.get("explanation")?.as_str()).map(str::to_owned);
-                Finish::Filter { explanation, details: details.cloned() }
+                let explanation = from.get("stop_details").and_then(|d| d.get("explanation")?.as_str());
+                Finish::Filter(explanation.map(str::to_owned))
             }
             "pause_turn" => Finish::Paused,
             _ => Finish::Natural,
@@ -245,7 +244,6 @@ fn cite(block: Block, citation: &Value, sink: &mut Sink) {
         && let Some(url) = citation.get("url").and_then(Value::as_str)
     {
         let title = citation.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let citation = Citation { url: url.to_owned(), title, span: None };
-        sink.push(Event::Citation { block, citation });
+        sink.cite(block, Citation { url: url.to_owned(), title, span: None });
     }
 }

@@ -74,6 +74,8 @@ pub(crate) struct Reader {
     items: HashMap<u64, Item>,
     /// The place of each item by its id.
     by_id: HashMap<String, u64>,
+    /// The place behind the last one.
+    next: u64,
     calls: bool,
 }
 
@@ -90,14 +92,14 @@ impl Reader {
             }
             "output_item.added" => {
                 if let Some(item) = event.get("item") {
-                    let place = self.place(event, item);
+                    let place = self.place(event, item, sink);
                     sink.push(Event::Work);
                     self.announce(place, item, sink);
                 }
             }
             "output_item.done" => {
                 if let Some(item) = event.get("item") {
-                    let place = self.place(event, item);
+                    let place = self.place(event, item, sink);
                     self.complete(place, item, sink);
                 }
             }
@@ -115,7 +117,7 @@ impl Reader {
     }
 
     fn part_event(&mut self, name: &str, event: &Value, sink: &mut Sink) {
-        let place = self.place(event, event);
+        let place = self.place(event, event, sink);
         let index = |member: &str| event.get(member).and_then(Value::as_u64).unwrap_or(0);
         let text = |member: &str| event.get(member).and_then(Value::as_str).unwrap_or_default();
         match name {
@@ -142,7 +144,7 @@ impl Reader {
                     && let Some(part) = item.parts.get_mut(&index("content_index"))
                 {
                     part.cited += 1;
-                    sink.push(Event::Citation { block: part.block, citation });
+                    sink.cite(part.block, citation);
                 }
             }
             "reasoning_summary_text.delta" => {
@@ -161,12 +163,14 @@ impl Reader {
     }
 
     /// The place of the item an event is about: its `output_index`, else where its id was seen.
-    fn place(&mut self, event: &Value, item: &Value) -> u64 {
+    fn place(&mut self, event: &Value, item: &Value, sink: &mut Sink) -> u64 {
         let id = event.get("item_id").or_else(|| item.get("id")).and_then(Value::as_str);
         let place = event.get("output_index").and_then(Value::as_u64);
         let known = id.and_then(|id| self.by_id.get(id).copied());
-        let place = place.or(known).unwrap_or_else(|| self.items.keys().max().map_or(0, |last| last + 1));
+        let place = place.or(known).unwrap_or(self.next);
+        self.next = self.next.max(place.saturating_add(1));
         if let (Some(id), None) = (id, known) {
+            sink.keep(64 + id.len());
             self.by_id.insert(id.to_owned(), place);
         }
         place
@@ -240,7 +244,7 @@ impl Reader {
         let annotations = part.get("annotations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let Some(delivered) = self.items.get_mut(&place).and_then(|i| i.parts.get_mut(&index)) else { return };
         for citation in annotations.iter().skip(delivered.cited).filter_map(Citation::read) {
-            sink.push(Event::Citation { block: delivered.block, citation });
+            sink.cite(delivered.block, citation);
         }
         delivered.cited = delivered.cited.max(annotations.len());
     }
@@ -334,7 +338,7 @@ impl Reader {
         }
         let reason = response.get("incomplete_details").and_then(|d| d.get("reason")?.as_str());
         sink.push(Event::Finish(match (status, reason) {
-            ("incomplete", Some("content_filter")) => Finish::Filter { explanation: None, details: None },
+            ("incomplete", Some("content_filter")) => Finish::Filter(None),
             ("incomplete", _) => Finish::Length,
             _ if self.calls => Finish::Tools,
             _ => Finish::Natural,
