@@ -10,6 +10,10 @@ export async function exportConfiguration(): Promise<string> {
   return take(api.GET("/export", { parseAs: "text" }));
 }
 
+export function saveConfiguration(): Promise<void> {
+  return host.save("/export", "headgate.yaml");
+}
+
 /** With `dryRun` only what would change is told. */
 export async function applyConfiguration(text: string, options: { dryRun: boolean; prune: boolean }): Promise<Applied> {
   const query = new URLSearchParams({ dry_run: String(options.dryRun), prune: String(options.prune) });

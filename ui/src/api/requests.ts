@@ -3,7 +3,6 @@ import { keepPreviousData, useQuery } from "@tanstack/vue-query";
 import { computed, toValue, type MaybeRefOrGetter } from "vue";
 import { host } from "@/host";
 import { api, take } from "./client";
-import { ApiFailure } from "./failure";
 import type { paths } from "./schema";
 
 /** Every parameter narrows. */
@@ -28,7 +27,8 @@ export function useRequestList(
 export function useLatestRequests(count: number) {
   return useQuery({
     queryKey: ["requests", "latest", count],
-    queryFn: async ({ signal }) => (await take(api.GET("/requests", { params: { query: { per_page: count } }, signal }))).items,
+    queryFn: async ({ signal }) =>
+      (await take(api.GET("/requests", { params: { query: { per_page: count } }, signal }))).items,
   });
 }
 
@@ -74,14 +74,11 @@ export function useRequest(id: MaybeRefOrGetter<string | null>) {
   });
 }
 
-/** The requests that pass a filter, as a file. */
-export async function exportRequests(filter: RequestFilter, format: "csv" | "json"): Promise<Blob> {
+/** Saves the requests that pass a filter as a file. */
+export function saveRequests(filter: RequestFilter, format: "csv" | "json"): Promise<void> {
   const query = new URLSearchParams({ format });
-  for (const [name, value] of Object.entries(filter))
+  for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined && value !== null) query.set(name, String(value));
-  const response = await host.fetch(new Request(`${host.adminUrl}/requests/export?${query}`)).catch((why: unknown) => {
-    throw ApiFailure.unreachable(why);
-  });
-  if (!response.ok) throw ApiFailure.of(response.status, await response.json().catch(() => null));
-  return response.blob();
+  }
+  return host.save(`/requests/export?${query}`, `headgate-requests.${format}`);
 }

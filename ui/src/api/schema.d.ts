@@ -731,6 +731,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/paused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Refuse new requests for a while, or take them again */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Pause"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Pause"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/requests": {
         parameters: {
             query?: never;
@@ -2197,6 +2236,11 @@ export interface components {
             /** @enum {string} */
             type: "revision";
         } | {
+            /** @description Which of both. */
+            paused: boolean;
+            /** @enum {string} */
+            type: "paused";
+        } | {
             /**
              * Format: int64
              * @description How many.
@@ -2757,7 +2801,12 @@ export interface components {
              */
             requests_per_minute?: number | null;
             /** @description The word. */
-            status: components["schemas"]["StatusWord"];
+            status: components["schemas"]["Standing"];
+        };
+        /** @description Whether requests are taken. */
+        Pause: {
+            /** @description New requests are refused. */
+            paused: boolean;
         };
         /** @description Something wrong in a file or in a configuration: where, and a sentence with the remedy. */
         Problem: {
@@ -3289,6 +3338,11 @@ export interface components {
             ttft_ms?: number | null;
         };
         /**
+         * @description The state of the whole in one word.
+         * @enum {string}
+         */
+        Standing: "healthy" | "degraded" | "down" | "stopped";
+        /**
          * @description The word.
          * @enum {string}
          */
@@ -3407,6 +3461,8 @@ export interface components {
             in_flight: number;
             /** @description The journal: what waits, what was lost (which must be nothing). */
             journal: components["schemas"]["JournalStats"];
+            /** @description New requests are refused until it is resumed. */
+            paused: boolean;
             /**
              * Format: int64
              * @description Requests finished since the start.
@@ -3424,11 +3480,6 @@ export interface components {
             /** @description Program version. */
             version: string;
         };
-        /**
-         * @description The state of the whole in one word.
-         * @enum {string}
-         */
-        StatusWord: "healthy" | "degraded" | "down" | "stopping";
         /** @description A step of a test. */
         Step: {
             /** @description The model asked for. */

@@ -13,6 +13,11 @@ export function useStatus() {
   });
 }
 
+/** Refuses new requests for a while, or takes them again. */
+export function pauseGateway(paused: boolean) {
+  return take(api.PUT("/paused", { body: { paused } }));
+}
+
 /** The address that tools are given. */
 export function baseUrl(address: string): string {
   return `http://${address}`;

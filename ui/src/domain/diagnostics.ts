@@ -15,7 +15,10 @@ interface Known {
 
 /** Whatever looks like a key, wherever it stands. */
 function withoutSecrets(text: string): string {
-  return text.replace(/\b(sk|hg|hs)-[\w-]{8,}/g, "$1-***").replace(/(bearer\s+)\S+/gi, "$1***").replace(/\/\/[^/\s@"]+@/g, "//***@");
+  return text
+    .replace(/\b(sk|hg|hs)-[\w-]{8,}/g, "$1-***")
+    .replace(/(bearer\s+)\S+/gi, "$1***")
+    .replace(/\/\/[^/\s@"]+@/g, "//***@");
 }
 
 export function diagnostics({ status, settings, overview, logs, shell }: Known): string {
@@ -24,13 +27,19 @@ export function diagnostics({ status, settings, overview, logs, shell }: Known):
     shell,
     browser: navigator.userAgent,
     status,
-    settings: settings && Object.fromEntries(settings.set.map((name) => [name, settings.values[name as keyof typeof settings.values]])),
+    settings:
+      settings &&
+      Object.fromEntries(settings.set.map((name) => [name, settings.values[name as keyof typeof settings.values]])),
     overview: overview && {
       status: overview.status,
       findings: overview.findings.map((finding) => finding.kind),
       groups: overview.groups.map((group) => ({
         name: group.name,
-        members: group.members.map((member) => ({ name: member.name, priority: member.priority, condition: member.condition })),
+        members: group.members.map((member) => ({
+          name: member.name,
+          priority: member.priority,
+          condition: member.condition,
+        })),
       })),
     },
     log: logs.slice(-LOG_LINES).map((line) => `${line.at} ${line.level} ${line.target}: ${line.message}`),

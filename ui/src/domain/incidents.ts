@@ -30,11 +30,21 @@ export function incidentLines(incidents: readonly Incident[], now: number): Map<
       open.delete(incident.upstream);
       continue;
     }
-    const span: IncidentSpan = { from, length: 0, kind: incident.kind === "opened" ? "out" : "rejected", at: incident.at, reason: incident.class };
+    const span: IncidentSpan = {
+      from,
+      length: 0,
+      kind: incident.kind === "opened" ? "out" : "rejected",
+      at: incident.at,
+      reason: incident.class,
+    };
     if (span.kind === "out" && current) continue;
     if (span.kind === "out") open.set(incident.upstream, span);
     line.push(span);
   }
   for (const span of open.values()) span.length = 1 - span.from;
-  return new Map([...lines].filter(([, spans]) => spans.length > 0).sort(([, a], [, b]) => (b.at(-1)?.from ?? 0) - (a.at(-1)?.from ?? 0)));
+  return new Map(
+    [...lines]
+      .filter(([, spans]) => spans.length > 0)
+      .sort(([, a], [, b]) => (b.at(-1)?.from ?? 0) - (a.at(-1)?.from ?? 0)),
+  );
 }

@@ -2,7 +2,15 @@
 import type { Settings } from "@/api/types";
 import type { MessageKey } from "@/i18n";
 
-type Words = "part_time" | "part_retries" | "part_breaker" | "part_sessions" | "part_sizes" | "part_access" | "part_days" | "part_retention";
+type Words =
+  | "part_time"
+  | "part_retries"
+  | "part_breaker"
+  | "part_sessions"
+  | "part_sizes"
+  | "part_access"
+  | "part_days"
+  | "part_retention";
 
 export type SettingName = Exclude<
   keyof Settings,
@@ -52,7 +60,11 @@ export const GATEWAY_PARTS: readonly Part[] = [
   },
   {
     title: "settings.part_sessions",
-    settings: [{ name: "affinity", value: { kind: "switch" } }, span("affinity_ttl"), whole("affinity_max", 0, 1_000_000)],
+    settings: [
+      { name: "affinity", value: { kind: "switch" } },
+      span("affinity_ttl"),
+      whole("affinity_max", 0, 1_000_000),
+    ],
   },
   {
     title: "settings.part_access",

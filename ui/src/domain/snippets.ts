@@ -29,7 +29,9 @@ export interface Access {
 }
 
 const WRITERS: Record<Tool, (access: Access) => Snippet[]> = {
-  "claude-code": ({ base, key }) => [{ text: `export ANTHROPIC_BASE_URL=${base}\nexport ANTHROPIC_AUTH_TOKEN=${key}\nclaude` }],
+  "claude-code": ({ base, key }) => [
+    { text: `export ANTHROPIC_BASE_URL=${base}\nexport ANTHROPIC_AUTH_TOKEN=${key}\nclaude` },
+  ],
   codex: ({ base, key, model }) => [
     {
       file: "~/.codex/config.toml",
@@ -106,7 +108,9 @@ function bodyFor(path: string, model: string, stream: boolean): Record<string, u
   const streamed = stream ? { stream: true } : {};
   if (path.endsWith("/responses")) return { model, ...streamed, input: "hi" };
   const messages = [{ role: "user", content: "hi" }];
-  return path.endsWith("/messages") ? { model, max_tokens: 64, ...streamed, messages } : { model, ...streamed, messages };
+  return path.endsWith("/messages")
+    ? { model, max_tokens: 64, ...streamed, messages }
+    : { model, ...streamed, messages };
 }
 
 function curl(path: string, base: string, key: string, model: string, stream: boolean): string {

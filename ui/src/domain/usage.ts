@@ -5,7 +5,9 @@ type Usage = Schemas["UsageColumns"];
 
 /** All the model was given: new, from the cache, and written to it; `null` when nothing was told. */
 export function inputTokens(usage: Usage): number | null {
-  const parts = [usage.tokens_fresh, usage.tokens_read, writtenTokens(usage)].filter((n) => n !== null && n !== undefined);
+  const parts = [usage.tokens_fresh, usage.tokens_read, writtenTokens(usage)].filter(
+    (n) => n !== null && n !== undefined,
+  );
   return parts.length > 0 ? parts.reduce((sum, n) => sum + n, 0) : null;
 }
 

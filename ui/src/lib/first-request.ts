@@ -16,7 +16,8 @@ export function useFirstRequest(key: MaybeRefOrGetter<number | null>) {
   });
   const release = onFeed((event) => {
     // The record is written a moment after the event.
-    if (event.type === "request_finished" && !data.value) setTimeout(() => void client.invalidateQueries({ queryKey: ["first-request"] }), 400);
+    if (event.type === "request_finished" && !data.value)
+      setTimeout(() => void client.invalidateQueries({ queryKey: ["first-request"] }), 400);
   });
   onScopeDispose(release);
   return data;

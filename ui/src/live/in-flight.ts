@@ -18,7 +18,8 @@ export const inFlight = shallowRef<ReadonlyMap<string, InFlight>>(new Map());
 export function followInFlight(): () => void {
   const now = new Map<string, InFlight>();
   const release = onFeed((event) => {
-    if (event.type === "request_started") now.set(event.id, { id: event.id, group: event.group, model: event.model, startedAt: new Date() });
+    if (event.type === "request_started")
+      now.set(event.id, { id: event.id, group: event.group, model: event.model, startedAt: new Date() });
     else if (event.type === "request_finished") now.delete(event.id);
     else if (event.type === "lagged" || event.type === "resumed") now.clear();
     else return;

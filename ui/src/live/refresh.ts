@@ -10,6 +10,7 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   request_started: ["overview"],
   request_finished: ["overview", "upstreams", "members"],
   revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
+  paused: ["overview", "status"],
   lagged: "all",
   resumed: "all",
 };

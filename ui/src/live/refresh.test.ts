@@ -1,0 +1,63 @@
+import { QueryClient } from "@tanstack/vue-query";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { host } from "@/host";
+import { startFeed, stopFeed } from "./feed";
+import { refreshFromFeed } from "./refresh";
+
+let push: (event: object) => void;
+
+function streamOfEvents(): void {
+  vi.spyOn(host, "fetch").mockImplementation(() => {
+    const encoder = new TextEncoder();
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        push = (event) => controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
+      },
+    });
+    return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+  });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  streamOfEvents();
+});
+afterEach(() => {
+  stopFeed();
+  vi.useRealTimers();
+});
+
+describe("live events", () => {
+  it("make answers old at once for a change, and together for traffic", async () => {
+    const client = new QueryClient();
+    const renewed: unknown[] = [];
+    vi.spyOn(client, "invalidateQueries").mockImplementation((filter) =>
+      Promise.resolve(void renewed.push(filter?.queryKey?.[0])),
+    );
+    const release = refreshFromFeed(client);
+    startFeed();
+    await vi.advanceTimersByTimeAsync(0);
+    push({ type: "revision", revision: 3 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(renewed).toContain("groups");
+    renewed.length = 0;
+    for (let n = 0; n < 50; n += 1) push({ type: "request_finished", id: String(n) });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(renewed).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(renewed.filter((name) => name === "overview")).toHaveLength(1);
+    release();
+  });
+
+  it("are not asked for while nobody looks", async () => {
+    const fetched = vi.mocked(host.fetch);
+    vi.spyOn(document, "hidden", "get").mockReturnValue(true);
+    startFeed();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(fetched).not.toHaveBeenCalled();
+    vi.spyOn(document, "hidden", "get").mockReturnValue(false);
+    document.dispatchEvent(new Event("visibilitychange"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fetched).toHaveBeenCalledTimes(1);
+  });
+});
