@@ -40,7 +40,8 @@ const gateway = {
 export default defineConfig({
   base: "./",
   plugins: [
-    vue(),
+    // A line break between two elements is a space, as the formatter takes it.
+    vue({ template: { compilerOptions: { whitespace: "preserve" } } }),
     tailwind(),
     vueI18n({ include: fileURLToPath(new URL("./src/i18n/{en,zh}/*.json", import.meta.url)), runtimeOnly: true }),
     contentSecurityPolicy(),

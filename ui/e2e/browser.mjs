@@ -23,7 +23,10 @@ export function launch() {
 }
 
 /** A page in one theme and language, logged in with a token; what the console complains of is collected. */
-export async function openPage(browser, { theme = "light", language = "en", token, width = 1280, height = 800 } = {}) {
+export async function openPage(
+  browser,
+  { theme = "light", language = "en", token, welcomed = true, width = 1280, height = 800 } = {},
+) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
@@ -32,15 +35,18 @@ export async function openPage(browser, { theme = "light", language = "en", toke
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await context.addInitScript(
     ([kept, session]) => {
+      if (location.protocol === "about:") return;
       if (!localStorage.getItem("headgate.preferences")) localStorage.setItem("headgate.preferences", kept);
       if (session) sessionStorage.setItem("headgate.session", session);
     },
-    [JSON.stringify({ theme, language, welcomed: true }), token],
+    [JSON.stringify({ theme, language, welcomed }), token],
   );
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    // That a request was refused is the page's business; the browser notes it all the same.
+    const isStatus = message.text().startsWith("Failed to load resource");
+    if (["error", "warning"].includes(message.type()) && !isStatus) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   return { context, page, complaints };

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/vue-query";
 import { computed, toValue, type MaybeRefOrGetter } from "vue";
 import { host } from "@/host";
 import { api, take } from "./client";
+import { ApiFailure } from "./failure";
 import type { paths } from "./schema";
 
 /** Every parameter narrows. */
@@ -70,7 +71,9 @@ export function useRequest(id: MaybeRefOrGetter<string | null>) {
     queryKey: computed(() => ["request", toValue(id)]),
     queryFn: ({ signal }) => take(api.GET("/requests/{id}", { params: { path: { id: toValue(id) ?? "" } }, signal })),
     enabled: computed(() => toValue(id) !== null),
-    retry: false,
+    // One that ended just now is recorded within a second or two.
+    retry: (failures, why) => why instanceof ApiFailure && why.status === 404 && failures < 5,
+    retryDelay: 400,
   });
 }
 

@@ -15,9 +15,9 @@ export function useFirstRequest(key: MaybeRefOrGetter<number | null>) {
     enabled: computed(() => toValue(key) !== null),
   });
   const release = onFeed((event) => {
+    if (event.type !== "request_finished" || data.value) return;
     // The record is written a moment after the event.
-    if (event.type === "request_finished" && !data.value)
-      setTimeout(() => void client.invalidateQueries({ queryKey: ["first-request"] }), 400);
+    for (const ms of [300, 1300]) setTimeout(() => void client.invalidateQueries({ queryKey: ["first-request"] }), ms);
   });
   onScopeDispose(release);
   return data;

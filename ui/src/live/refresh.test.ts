@@ -32,7 +32,7 @@ describe("live events", () => {
     const client = new QueryClient();
     const renewed: unknown[] = [];
     vi.spyOn(client, "invalidateQueries").mockImplementation((filter) =>
-      Promise.resolve(void renewed.push(filter?.queryKey?.[0])),
+      Promise.resolve(void renewed.push((filter as { queryKey?: unknown[] })?.queryKey?.[0])),
     );
     const release = refreshFromFeed(client);
     startFeed();

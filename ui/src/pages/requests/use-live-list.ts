@@ -4,11 +4,14 @@ import { onScopeDispose, ref, watch, type Ref } from "vue";
 import { onFeed } from "@/live/feed";
 
 const REST_MS = 1000;
+/** A request is recorded within this time after its end. */
+const RECORDED_MS = 1300;
 
 export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void) {
   const client = useQueryClient();
   const waiting = ref(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let late: ReturnType<typeof setTimeout> | undefined;
   let last = 0;
 
   function show(): void {
@@ -17,11 +20,14 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
     last = Date.now();
     waiting.value = 0;
     moveOn?.();
-    void client.invalidateQueries({ queryKey: ["requests"] });
+    for (const name of ["requests", "request-options"]) void client.invalidateQueries({ queryKey: [name] });
   }
 
+  /** Soon, and once more when the last record is certain to be there. */
   function soon(): void {
-    timer ??= setTimeout(show, Math.max(0, REST_MS - (Date.now() - last)));
+    timer ??= setTimeout(show, Math.max(200, REST_MS - (Date.now() - last)));
+    clearTimeout(late);
+    late = setTimeout(() => !isHeld.value && show(), RECORDED_MS);
   }
 
   const release = onFeed((event) => {
@@ -38,6 +44,7 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
   onScopeDispose(() => {
     release();
     clearTimeout(timer);
+    clearTimeout(late);
   });
   return { waiting, show };
 }

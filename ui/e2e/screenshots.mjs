@@ -1,0 +1,28 @@
+// Pictures of every page in both themes and languages: node e2e/screenshots.mjs [FOLDER]
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { launch, openPage } from "./browser.mjs";
+import { PAGES, visit } from "./pages.mjs";
+import { someTraffic, startWorld } from "./world.mjs";
+
+const folder = process.argv[2] ?? "screenshots";
+await mkdir(folder, { recursive: true });
+const world = await startWorld();
+const browser = await launch();
+try {
+  await someTraffic(world);
+  for (const theme of ["light", "dark"]) {
+    for (const language of ["en", "zh"]) {
+      const { page, context } = await openPage(browser, { theme, language, token: world.token });
+      for (const place of PAGES) {
+        await visit(page, world.ui, place);
+        await page.screenshot({ path: join(folder, `${place.name}.${theme}-${language}.png`) });
+      }
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  await world.stop();
+}
+console.log(`pictures are in ${folder}`);

@@ -1,0 +1,140 @@
+// A gateway with two fake upstreams behind it and the page in front of it: everything on this machine, in a folder of its own.
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile, chmod } from "node:fs/promises";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { serve } from "./serve.mjs";
+
+const built = (name) => fileURLToPath(new URL(`../../target/debug/${name}`, import.meta.url));
+const HEADGATE = process.env.HEADGATE_BIN ?? built("headgate");
+const FAKE = process.env.FAKE_UPSTREAM_BIN ?? built("fake-upstream");
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = net.createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Starts a program and waits until it prints what it is waited for. */
+function start(command, args, env, awaited) {
+  const child = spawn(command, args, { env: { ...process.env, ...env } });
+  let output = "";
+  return new Promise((resolve, reject) => {
+    const read = (chunk) => {
+      output += chunk;
+      if (output.includes(awaited)) resolve({ child, output: () => output });
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("error", reject);
+    child.on("exit", (code) => reject(new Error(`${command} ended with ${code}:\n${output}`)));
+  });
+}
+
+function stopped({ child }) {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve();
+    child.once("exit", resolve);
+    child.kill("SIGINT");
+    setTimeout(() => child.kill("SIGKILL"), 8000).unref();
+  });
+}
+
+async function fakeUpstream() {
+  const port = await freePort();
+  const program = await start(FAKE, ["--port", String(port)], {}, "fake upstream on");
+  const url = `http://127.0.0.1:${port}`;
+  const script = (rules) =>
+    fetch(`${url}/__script`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(rules),
+    });
+  return { url, script, stop: () => stopped(program) };
+}
+
+export const KEY = "hg-laptop-0123456789abcdefghij";
+
+/** The configuration of most tests. */
+export function usualConfiguration([a, b]) {
+  return `version: 1
+settings: { breaker_open: 30s }
+upstreams:
+  - { name: relay-a, base_url: "${a.url}", protocol: claude, credentials: [ { value: sk-fake-relay-a-7Qd1 } ], tags: { main: relay, labels: [cn, cheap] } }
+  - { name: relay-b, base_url: "${b.url}", protocol: claude, credentials: [ { value: sk-fake-relay-b-4tXe } ], tags: { main: relay, labels: [cn] } }
+  - { name: direct-a, base_url: "${a.url}/v1", credentials: [ { value: sk-fake-direct-1 }, { value: sk-fake-direct-2 } ], tags: { main: direct, labels: [vendor] } }
+  - { name: cloud-a, base_url: "${a.url}", protocol: openai-response, credentials: [ { value: sk-fake-cloud-a } ], tags: { main: cloud, labels: [team] } }
+  - { name: lan-a, base_url: "http://127.0.0.1:1", protocol: openai, credentials: [ { value: sk-fake-lan } ], tags: { main: own }, enabled: false }
+groups:
+  - name: coding
+    members: [ { upstream: relay-a, priority: 10, weight: 3 }, { upstream: relay-b, priority: 10 }, { upstream: direct-a, priority: 20 }, { upstream: lan-a, priority: 30 } ]
+    aliases: { chat-fast: { candidates: [ { upstream: relay-a, model: claude-haiku-5-5 } ], fallback: [ { upstream: direct-a, model: m-small } ] } }
+  - { name: chat, members: [ { upstream: cloud-a, priority: 10 }, { upstream: direct-a, priority: 20 } ] }
+keys:
+  - { name: laptop, group: coding, secret: "${KEY}" }
+  - { name: team-web, group: chat, secret: "hg-teamweb-0123456789abcdefghij", models: ["gpt-*"], labels: [team, vendor] }
+  - { name: old-desktop, group: coding, secret: "hg-olddesk-0123456789abcdefghij", enabled: false }
+`;
+}
+
+export async function startWorld({ configuration = usualConfiguration } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "headgate-ui-"));
+  await chmod(folder, 0o755); // the database runs as an unprivileged user
+  const data = join(folder, "data");
+  const fakes = [await fakeUpstream(), await fakeUpstream()];
+  const port = await freePort();
+  const args = ["serve", "--data-dir", data, "--listen", `127.0.0.1:${port}`];
+  if (configuration) {
+    await writeFile(join(folder, "headgate.yaml"), configuration(fakes));
+    args.push("--apply", join(folder, "headgate.yaml"));
+  }
+  const gateway = await start(HEADGATE, args, { HEADGATE_VAULT: "memory" }, "headgate ready on");
+  const url = `http://127.0.0.1:${port}`;
+  const token = (await readFile(join(data, "admin-token"), "utf8")).trim();
+  const page = await serve(url);
+
+  const admin = async (method, path, body) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await fetch(`${url}/admin/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+    return response.json();
+  };
+  /** A client's request; resolves to the status. */
+  const ask = async ({ model = "claude-haiku-5-5", key = KEY, stream = true } = {}) => {
+    const headers = {
+      "x-api-key": key,
+      "content-type": "application/json",
+      "user-agent": "claude-cli/2.1.332 (external, cli)",
+    };
+    const body = JSON.stringify({ model, max_tokens: 16, stream, messages: [{ role: "user", content: "hi" }] });
+    const response = await fetch(`${url}/v1/messages`, { method: "POST", headers, body });
+    await response.text().catch(() => undefined);
+    return response.status;
+  };
+  const stop = async () => {
+    await page.stop();
+    await stopped(gateway);
+    await Promise.all(fakes.map((fake) => fake.stop()));
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url, ui: page.url, token, data, fakes, admin, ask, stop };
+}
+
+/** Some traffic of every kind. */
+export async function someTraffic({ ask, fakes: [a, b] }) {
+  await a.script([{ then: { first_event_ms: 60, gap_ms: 10 } }]);
+  await b.script([{ then: { first_event_ms: 120, gap_ms: 10 } }]);
+  for (const model of ["claude-sonnet-5", "claude-haiku-5-5", "claude-opus-5"]) {
+    await ask({ model });
+    await ask({ model, stream: false });
+  }
+  for (const fake of [a, b]) await fake.script([{ times: 1, then: { status: 503, body: "<b>busy</b>" } }]);
+  for (let n = 0; n < 4; n += 1) await ask({ model: "claude-sonnet-5" });
+  await a.script([]);
+  await b.script([]);
+  await ask({ model: "nothing-such" });
+}
