@@ -218,9 +218,17 @@ async fn a_request_that_nobody_may_or_can_serve_is_refused_with_the_reason() {
         refused(&headgate, "context", path, response, "context_length_exceeded", Some("client_error")).await;
     }
     fake.forget();
-    for (path, key) in [(PATHS[0], "hg-claude"), (PATHS[1], "hg-chat"), (PATHS[2], "hg-chat")] {
-        let response = by(&headgate, path, key).json(&question(path, "m", false)).send().await.unwrap();
-        refused(&headgate, key, path, response, "unsupported_parameter", Some("unsupported")).await;
+    // What only the client's own protocol can say.
+    let user = serde_json::json!([{"role":"user","content":[{"type":"container_upload","file_id":"f"}]}]);
+    for (path, key, member, value) in [
+        (PATHS[0], "hg-claude", "n", serde_json::json!(2)),
+        (PATHS[1], "hg-chat", "previous_response_id", serde_json::json!("resp_1")),
+        (PATHS[2], "hg-chat", "messages", user),
+    ] {
+        let mut body = question(path, "m", false);
+        body[member] = value;
+        let response = by(&headgate, path, key).json(&body).send().await.unwrap();
+        refused(&headgate, member, path, response, "unsupported_parameter", Some("unsupported")).await;
     }
     assert!(fake.seen().is_empty());
 }

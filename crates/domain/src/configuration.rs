@@ -299,14 +299,12 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
     for u in &configuration.upstreams {
         let path = |field: &str| format!("upstreams[{}].{field}", u.name);
         note(u.spec.billing != Default::default(), path("billing"));
-        note(u.spec.profile.is_some(), path("profile"));
     }
     for g in &configuration.groups {
         let path = |field: &str| format!("groups[{}].{field}", g.name);
         note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
         note(g.spec.max_multiplier.is_some(), path("max_multiplier"));
         note(g.spec.unknown_multiplier != Default::default(), path("unknown_multiplier"));
-        note(g.spec.strict, path("strict"));
         note(g.spec.on_saturation != Default::default(), path("on_saturation"));
         note(g.spec.wait.is_some(), path("wait"));
         note(g.spec.queue != Default::default(), path("queue"));

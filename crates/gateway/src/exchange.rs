@@ -15,11 +15,11 @@ use headgate_domain::{
     audit::{BreakerState, Record, UsageColumns, clip},
 };
 use headgate_routing::{Candidate, Completion, Effect, Lease, Time, Tried, meaning};
-use headgate_wire::observe::Observer;
 
 use crate::{
     clock::millis,
     events::Event,
+    forward::watch::Watch,
     shared::{Counters, Shared},
 };
 
@@ -50,7 +50,7 @@ pub struct Answer<'a> {
     /// HTTP status.
     pub status: Option<u16>,
     /// What was observed in the body.
-    pub observer: Option<&'a Observer>,
+    pub watch: Option<&'a Watch>,
     /// Bytes of body received.
     pub bytes: u64,
     /// The answer was an event stream.
@@ -125,7 +125,7 @@ impl Exchange {
         let Some(attempt) = self.current.take() else { return false };
         let class = failure.map_or(Class::Ok, |f| f.class);
         let Attempt { lease, candidate, mut record, started, sent, ttft, tripped } = attempt;
-        let usage = answer.observer.map(|o| *o.usage()).unwrap_or_default();
+        let usage = answer.watch.map(Watch::usage).unwrap_or_default();
         let completion = Completion {
             class,
             // Both figures come from streaming attempts only.
@@ -159,10 +159,13 @@ impl Exchange {
         record.ttft_ms = ttft.map(millis);
         record.response_bytes = i64::try_from(answer.bytes).unwrap_or(i64::MAX);
         record.stream = answer.stream;
-        record.stream_completed = answer.observer.is_some_and(Observer::completed);
-        record.last_event = answer.observer.and_then(|o| o.last_event()).map(|e| clip(e, 80));
+        record.stream_completed = answer.watch.is_some_and(Watch::completed);
+        record.last_event = answer.watch.and_then(Watch::last_event).map(|e| clip(e, 80));
         record.upstream_request_id.clone_from(&answer.request_id);
         record.usage = UsageColumns::from(&usage);
+        if let Some(watch) = answer.watch {
+            record.warnings.extend(watch.warnings());
+        }
         if let Some(failure) = failure {
             record.error_kind = Some(failure.kind());
             record.error_source = Some(source(failure.class));

@@ -9,7 +9,7 @@ use std::{
 use headgate_domain::{
     Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
     key::{KeyHash, KeySpec},
-    upstream::{Auth, Upstream, UpstreamSpec},
+    upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
 };
 use headgate_routing::{Pool, PoolCredential, PoolMember};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -52,6 +52,8 @@ pub struct Group {
     pub name: Name,
     /// Its members.
     pub pool: Pool,
+    /// A translation with losses is refused.
+    pub strict: bool,
     /// The pools of its virtual models.
     pub aliases: HashMap<String, Pool>,
     /// The upstreams of the pool's members, in their order.
@@ -83,6 +85,8 @@ pub struct Endpoint {
     pub auth: Option<Auth>,
     /// Credentials by id; one that could not be resolved is absent.
     pub credentials: HashMap<CredentialId, HeaderValue>,
+    /// How its vendor's dialect differs.
+    pub profile: Option<ProfileSpec>,
     /// Headers of its own.
     pub headers: HeaderMap,
     /// The header for the affinity key's value.
@@ -220,6 +224,7 @@ fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Cli
         is_near: is_near(&base),
         auth: u.spec.auth.clone(),
         credentials,
+        profile: u.spec.profile.clone(),
         headers,
         session_header: u.spec.session_header.as_ref().and_then(|h| HeaderName::try_from(h).ok()),
         proxy: proxy.map(|p| p.masked()).filter(|p| p != "direct"),
@@ -261,6 +266,7 @@ impl Trial<'_> {
             is_near: is_near(&base),
             auth: self.auth,
             credentials: credential.into_iter().collect(),
+            profile: None,
             headers: HeaderMap::new(),
             session_header: None,
             proxy: None,
@@ -309,7 +315,7 @@ fn group(
         endpoints.push(Arc::clone(endpoint));
     }
     let aliases = g.spec.aliases.iter().map(|(name, alias)| (name.clone(), pool.of_alias(alias))).collect();
-    Group { id: g.id, name: g.name.clone(), pool, aliases, endpoints }
+    Group { id: g.id, name: g.name.clone(), pool, strict: g.spec.strict, aliases, endpoints }
 }
 
 impl Group {

@@ -175,7 +175,7 @@ impl<'n> Verdict<'n> {
         if member.min_input.is_some_and(|least| input < least) || member.max_input.is_some_and(|most| input > most) {
             return Some(Reason::Size);
         }
-        (!(need.expressible)(member.kind)).then_some(Reason::Untranslatable)
+        (!(need.expressible)(member.upstream, member.kind)).then_some(Reason::Untranslatable)
     }
 
     fn not_healthy(&mut self, state: Option<&UpstreamState>, credentials: &Credentials, now: Time) -> Option<Reason> {

@@ -121,8 +121,8 @@ pub struct Need<'a> {
     pub key_labels: Option<&'a [String]>,
     /// The region the client asks for.
     pub region: Option<&'a str>,
-    /// Whether the request can be expressed for an upstream of this kind.
-    pub expressible: &'a (dyn Fn(UpstreamKind) -> bool + Sync),
+    /// Whether the request can be expressed for this upstream, which is of this kind.
+    pub expressible: &'a (dyn Fn(UpstreamId, UpstreamKind) -> bool + Sync),
     /// The caller can wait for room: a full tier of a group that says `wait` is then reported instead of passed over.
     pub may_wait: bool,
 }
@@ -141,7 +141,7 @@ impl<'a> Need<'a> {
             key_regions: None,
             key_labels: None,
             region: None,
-            expressible: &|_| true,
+            expressible: &|_, _| true,
             may_wait: false,
         }
     }

@@ -1,4 +1,4 @@
-//! What a client is told when there is no answer: its own protocol's shape (translation contract, section 6).
+//! What a client is told when there is no answer: its own protocol's shape.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub struct Words {
 
 /// The gateway's own refusals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the codes are the contract's own words, see their table")]
+#[expect(missing_docs, reason = "the variants are the codes, see `code`")]
 pub enum Refusal {
     InvalidKey,
     PolicyNoRoute,
@@ -55,7 +55,7 @@ pub enum Refusal {
 pub enum RetryHint {
     /// `x-should-retry: false`.
     Never,
-    /// By the rule of the routing contract: the soonest retry, if it is known.
+    /// The soonest retry, if it is known.
     WhenKnown,
     /// `Retry-After` of this many seconds.
     After(u64),

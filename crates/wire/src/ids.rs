@@ -38,6 +38,11 @@ impl Legal {
         short && !id.is_empty() && (!self.plain || id.chars().all(Self::char))
     }
 
+    /// The legal form of an id on its own.
+    pub(crate) fn form(self, id: &str) -> String {
+        if self.accepts(id) { id.to_owned() } else { self.rewrite(id, 0) }
+    }
+
     /// Illegal characters become `_`, the front is cut, and a digest of the original is appended.
     fn rewrite(self, id: &str, salt: usize) -> String {
         let source = if salt == 0 { Cow::Borrowed(id) } else { Cow::Owned(format!("{id}#{salt}")) };

@@ -5,6 +5,9 @@
 //! - [`observe`]: what an answer says as it passes: output, completion, usage, errors.
 //! - [`error`] and [`envelope`]: refusals of upstreams read, refusals to clients written.
 //! - [`splice`]: the one change made to a same-protocol body, the model's name.
+//! - [`translate`]: a request of one protocol made into another's, and the answer made back; by way of the [`neutral`]
+//!   model, with one decoder and one encoder per protocol (`codec`), what an upstream is like ([`profile`]) and what
+//!   could not be carried ([`loss`]).
 
 mod codec;
 pub mod envelope;

@@ -148,7 +148,11 @@ impl Names {
             };
             (tool.namespace.as_deref(), tool.name.as_str(), kind)
         });
-        let called = calls(&conversation.turns).map(|call| (call.namespace.as_deref(), call.name.as_str(), call.kind));
+        // A call may leave out the namespace of its tool.
+        let inside: HashSet<&str> =
+            conversation.tools.iter().filter(|t| t.namespace.is_some()).map(|t| t.name.as_str()).collect();
+        let called = calls(&conversation.turns).filter(|c| c.namespace.is_some() || !inside.contains(c.name.as_str()));
+        let called = called.map(|call| (call.namespace.as_deref(), call.name.as_str(), call.kind));
         let mut seen = HashSet::new();
         let keys = declared.chain(called).filter(|(space, name, _)| seen.insert((*space, *name)));
         let keys: Vec<_> = keys.collect();
@@ -189,7 +193,7 @@ impl Names {
         let mut inside = self.upstream.iter().filter(|((_, n), _)| n == name).map(|(_, sent)| sent);
         match (inside.next(), inside.next()) {
             (Some(only), None) => only.clone(),
-            _ => name.to_owned(),
+            _ => Legal::NAME.form(name),
         }
     }
 

@@ -1,7 +1,12 @@
-//! Usage objects of every protocol, read into canonical counters (translation contract, section 4).
+//! Usage objects of every protocol, read into canonical counters.
+//!
+//! Claude's `input_tokens` leaves out what was read from or written to a cache; OpenAI's numbers include both.
 
 use headgate_domain::{Protocol, Usage};
 use serde::Deserialize;
+
+/// No answer has more tokens; sums of such counts cannot overflow.
+const MAX_COUNT: u64 = 1 << 48;
 
 /// A count that some vendors write as a float or `null`.
 fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -11,7 +16,7 @@ fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64
         clippy::cast_sign_loss,
         reason = "a negative or huge count is nonsense anyway"
     )]
-    Ok(value.and_then(|n| n.as_u64().or_else(|| n.as_f64().map(|f| f.max(0.0) as u64))))
+    Ok(value.and_then(|n| n.as_u64().or_else(|| n.as_f64().map(|f| f.max(0.0) as u64))).map(|n| n.min(MAX_COUNT)))
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -32,6 +32,14 @@ struct Args {
 /// The longest one turn may take.
 const TURN: Duration = Duration::from_secs(120);
 
+/// What the upstreams speak: the client's own protocol, and each of the others.
+const KINDS: [&str; 4] = ["passthrough", "openai", "openai-response", "claude"];
+
+/// The access key of the group whose upstreams are of a kind.
+fn key(kind: &str) -> String {
+    format!("{KEY}-{kind}")
+}
+
 struct Bench {
     clients: PathBuf,
     url: String,
@@ -71,13 +79,16 @@ async fn run(args: Args) -> Result<u32> {
             println!("FAIL  {name}: {why:#}");
         }
     };
-    for model in ["gpt-5-codex", "gpt-5.5", "gpt-6.2-sol"] {
-        told(&format!("codex, a tool turn as {model}"), bench.codex(model, false).await);
-    }
-    told("codex, websocket first", bench.codex("gpt-5-codex", true).await);
-    for (model, token) in [("claude-sonnet-4-5", true), ("claude-sonnet-5", false), ("claude-opus-5-5", true)] {
-        let how = if token { "bearer token" } else { "api key" };
-        told(&format!("claude code, a tool turn as {model}, {how}"), bench.claude(model, token).await);
+    told("codex, websocket first", bench.codex("gpt-5-codex", true, KINDS[0]).await);
+    for kind in KINDS {
+        for model in ["gpt-5-codex", "gpt-5.5", "gpt-6.2-sol"] {
+            told(&format!("codex on {kind}, a tool turn as {model}"), bench.codex(model, false, kind).await);
+        }
+        for (model, token) in [("claude-sonnet-4-5", true), ("claude-sonnet-5", false), ("claude-opus-5-5", true)] {
+            let how = if token { "bearer token" } else { "api key" };
+            let name = format!("claude code on {kind}, a tool turn as {model}, {how}");
+            told(&name, bench.claude(model, token, kind).await);
+        }
     }
     println!("{passed} passed, {failed} failed");
     Ok(failed)
@@ -86,18 +97,23 @@ async fn run(args: Args) -> Result<u32> {
 /// Starts the program with its embedded database, as a user would.
 async fn start(headgate: &Path, place: &Path, first: &Fake, second: &Fake) -> Result<(Child, String)> {
     let file = place.join("headgate.yaml");
+    let (mut upstreams, mut groups, mut keys) = (String::new(), String::new(), String::new());
+    for kind in KINDS {
+        for (name, fake, variable) in [("first", first, "FIRST_KEY"), ("second", second, "SECOND_KEY")] {
+            let url = fake.url();
+            upstreams += &format!(
+                "  - {{ name: {name}-{kind}, base_url: '{url}', protocol: {kind}, credentials: [ {{ env: {variable} }} ] }}\n"
+            );
+        }
+        groups += &format!(
+            "  - {{ name: {kind}, members: [ {{ upstream: first-{kind}, priority: 1 }}, {{ upstream: second-{kind}, priority: 2 }} ] }}\n"
+        );
+        keys += &format!("  - {{ name: {kind}, group: {kind}, secret: {} }}\n", key(kind));
+    }
     let configuration = format!(
         "version: 1
 settings: {{ breaker_open: 100ms, breaker_open_max: 100ms }}
-upstreams:
-  - {{ name: first, base_url: '{}', credentials: [ {{ env: FIRST_KEY }} ] }}
-  - {{ name: second, base_url: '{}', credentials: [ {{ env: SECOND_KEY }} ] }}
-groups:
-  - {{ name: all, members: [ {{ upstream: first, priority: 1 }}, {{ upstream: second, priority: 2 }} ] }}
-keys: [ {{ name: test, group: all, secret: {KEY} }} ]
-",
-        first.url(),
-        second.url()
+upstreams:\n{upstreams}groups:\n{groups}keys:\n{keys}"
     );
     std::fs::write(&file, configuration)?;
     let mut child = Command::new(headgate)
@@ -156,7 +172,7 @@ impl Bench {
         Ok(text)
     }
 
-    async fn codex(&self, model: &str, websockets: bool) -> Result<()> {
+    async fn codex(&self, model: &str, websockets: bool, kind: &str) -> Result<()> {
         let program = find(&self.clients.join("codex/node_modules/@openai"), "bin/codex")?;
         let home = folder();
         let configuration = format!(
@@ -170,7 +186,7 @@ impl Bench {
         let mut command = self.command(&program, home.path());
         command
             .env("CODEX_HOME", home.path())
-            .env("HEADGATE_KEY", KEY)
+            .env("HEADGATE_KEY", key(kind))
             .args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"])
             .arg(format!("Run the shell command: echo {}   Then answer with one short sentence.", answer::MARK));
         let text = self.output(command).await?;
@@ -184,12 +200,12 @@ impl Bench {
         self.check_route()
     }
 
-    async fn claude(&self, model: &str, token: bool) -> Result<()> {
+    async fn claude(&self, model: &str, token: bool, kind: &str) -> Result<()> {
         let program = find(&self.clients.join("claude/node_modules/@anthropic-ai"), "claude")?;
         let home = folder();
         let mut command = self.command(&program, home.path());
         command
-            .env(if token { "ANTHROPIC_AUTH_TOKEN" } else { "ANTHROPIC_API_KEY" }, KEY)
+            .env(if token { "ANTHROPIC_AUTH_TOKEN" } else { "ANTHROPIC_API_KEY" }, key(kind))
             .env("ANTHROPIC_BASE_URL", &self.url)
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("CLAUDE_CODE_MAX_RETRIES", "2")

@@ -78,21 +78,21 @@ fn shell_tool(body: &Value) -> Option<Call> {
         }
     }
     let command = format!("echo {MARK}");
+    let script = format!("const r = await tools.exec_command({{cmd: \"{command}\"}}); text(JSON.stringify(r));");
     let call = |name: &str, namespace: Option<String>, input: String, freeform| {
         Some(Call { name: name.to_owned(), namespace, input, freeform })
     };
     for (tool, namespace) in tools {
         let name = tool["name"].as_str().or_else(|| tool["function"]["name"].as_str()).unwrap_or_default();
-        match name {
+        // The last part of a name that was flattened out of its namespace.
+        match name.rsplit("__").next().unwrap_or(name) {
             "exec_command" => return call(name, namespace, json!({"cmd": command}).to_string(), false),
             "Bash" | "bash" => {
                 return call(name, namespace, json!({"command": command, "description": "say it"}).to_string(), false);
             }
-            "exec" if tool["type"] == "custom" => {
-                let script =
-                    format!("const r = await tools.exec_command({{cmd: \"{command}\"}}); text(JSON.stringify(r));");
-                return call(name, namespace, script, true);
-            }
+            "exec" if tool["type"] == "custom" => return call(name, namespace, script, true),
+            // A free-form tool in a protocol that has only functions.
+            "exec" => return call(name, namespace, json!({"input": script}).to_string(), false),
             _ => {}
         }
     }

@@ -101,13 +101,11 @@ async fn explain(
         features = features.with(feature);
     }
     let model = headgate_domain::pattern::strip_context_mark(&query.model);
-    let expressible = |kind: headgate_domain::UpstreamKind| kind.speaks(query.protocol);
     let mut need = Need::new(query.protocol, model);
     need.stream = query.stream;
     need.features = features;
     need.estimated_input = query.input;
     need.region = query.region.as_deref();
-    need.expressible = &expressible;
     if let Some(key) = key {
         need.key = Some(key.id);
         need.key_regions = key.spec.regions.as_deref();

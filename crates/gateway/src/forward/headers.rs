@@ -139,6 +139,19 @@ pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
     out
 }
 
+/// Takes away what an answer's headers say in the dialect of an upstream that the client does not speak.
+pub fn keep_neutral(answer: &mut HeaderMap) {
+    let theirs: Vec<_> = answer.keys().filter(|name| is_dialect(name.as_str())).cloned().collect();
+    for name in theirs {
+        answer.remove(name);
+    }
+}
+
+fn is_dialect(name: &str) -> bool {
+    ["anthropic-", "openai-", "x-codex-", "x-ratelimit-"].iter().any(|prefix| name.starts_with(prefix))
+        || name == "request-id"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,21 +2,25 @@
 
 pub mod clients;
 pub mod headers;
+mod prepare;
 pub mod receive;
 pub mod relay;
 pub mod send;
 pub mod source;
+mod translated;
+pub mod watch;
 
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
 use headgate_domain::{Class, Failure, Outcome, Protocol, audit::BreakerState};
-use headgate_routing::{Choice, Features, Need, Refused, Time};
-use headgate_wire::{request::Asked, splice};
+use headgate_routing::{Choice, Features, Need, Refusal as Routed, Refused, Time};
+use headgate_wire::{head::Head, loss::Losses, request::Asked};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use self::{
+    prepare::{Excluded, Prepared},
     receive::{Failed, Ready, Terms},
     relay::{Facts, Relay},
 };
@@ -24,9 +28,12 @@ use crate::{
     clock::millis,
     exchange::{self, Answer, Exchange, outcome_of},
     ingress::refuse,
+    question::own_protocol,
     shared::{Counters, Shared},
     snapshot::{Endpoint, Group, Key, Snapshot},
 };
+
+pub use self::prepare::Inexpressible;
 
 /// A request that has passed the ingress.
 pub struct Inbound {
@@ -86,8 +93,13 @@ impl Inbound {
     }
 
     /// Runs `with` on what a decision must know.
-    fn with_need<T>(&self, affinity: Option<headgate_domain::UpstreamId>, with: impl FnOnce(&Need<'_>) -> T) -> T {
-        let expressible = |kind: headgate_domain::UpstreamKind| kind.speaks(self.protocol);
+    fn with_need<T>(
+        &self,
+        affinity: Option<headgate_domain::UpstreamId>,
+        excluded: &Excluded,
+        with: impl FnOnce(&Need<'_>) -> T,
+    ) -> T {
+        let expressible = |upstream, kind| prepare::may_try(self, excluded, upstream, kind);
         let mut need = Need::new(self.protocol, self.model());
         need.stream = self.asked.stream;
         need.features = Features::from(&self.asked.features);
@@ -110,14 +122,15 @@ impl Inbound {
 pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Exchange) -> Response<Body> {
     let mut last: Option<LastFailure> = None;
     let mut reasons = Vec::new();
+    let mut excluded = Excluded::new();
     loop {
-        let decision = decide(shared, &inbound, &exchange);
+        let decision = decide(shared, &inbound, &exchange, &excluded);
         let choice = match decision {
             Ok(choice) => choice,
             Err(refused) => {
                 reasons.push(serde_json::to_value(&refused.reasons).unwrap_or_default());
                 exchange.record.reasons = reasons.into();
-                return nobody(shared, &inbound, exchange, last, &refused);
+                return nobody(shared, &inbound, exchange, last, &refused, &excluded);
             }
         };
         reasons.push(serde_json::to_value(&choice.reasons).unwrap_or_default());
@@ -127,8 +140,17 @@ pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Excha
             tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
             return refuse::internal(inbound.protocol, exchange);
         };
+        let prepared = match prepare::prepare(&inbound, &endpoint, &choice.sent_model) {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                // Found out only now, and without an attempt: the next candidate is asked for.
+                excluded.insert(endpoint.id, why);
+                let _ = shared.routing.lock().health.release(choice.lease, shared.now());
+                continue;
+            }
+        };
         let answered = tokio::select! {
-            answered = attempt(shared, &inbound, &mut exchange, choice, &endpoint) => answered,
+            answered = attempt(shared, &inbound, &mut exchange, choice, &endpoint, prepared) => answered,
             () = shared.deadline.cancelled() => {
                 exchange.record.reasons = reasons.into();
                 return stopping(shared, &inbound, exchange);
@@ -152,7 +174,7 @@ pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Excha
 }
 
 /// Chooses and claims the next candidate.
-fn decide(shared: &Shared, inbound: &Inbound, exchange: &Exchange) -> Result<Choice, Refused> {
+fn decide(shared: &Shared, inbound: &Inbound, exchange: &Exchange, excluded: &Excluded) -> Result<Choice, Refused> {
     let now = shared.now();
     let group = inbound.group();
     let routing = &mut *shared.routing.lock();
@@ -165,8 +187,9 @@ fn decide(shared: &Shared, inbound: &Inbound, exchange: &Exchange) -> Result<Cho
         Counters::add(if affinity.is_some() { &counters.affinity_hits } else { &counters.affinity_misses });
     }
     let pool = group.pool_for(inbound.model());
-    let decision =
-        inbound.with_need(affinity, |need| routing.health.decide(pool, need, &exchange.tried, now, &mut routing.rng));
+    let decision = inbound.with_need(affinity, excluded, |need| {
+        routing.health.decide(pool, need, &exchange.tried, now, &mut routing.rng)
+    });
     if let (Ok(choice), Some(pinned)) = (&decision, affinity)
         && choice.candidate.upstream == pinned
     {
@@ -182,6 +205,8 @@ struct Answered {
     headers: HeaderMap,
     /// The name to put in the place of the model's.
     asked: Option<String>,
+    /// What translating the request lost; absent where it was not translated.
+    warnings: Option<Losses>,
     until: Option<Time>,
 }
 
@@ -198,6 +223,7 @@ async fn attempt(
     exchange: &mut Exchange,
     choice: Choice,
     endpoint: &Arc<Endpoint>,
+    prepared: Prepared,
 ) -> Result<Answered, AttemptFailed> {
     let settings = &inbound.snapshot.settings;
     let Choice { candidate, sent_model, selection, breaker_before, lease, .. } = choice;
@@ -210,6 +236,10 @@ async fn attempt(
     record.mapped_model = Some(sent_model.clone());
     record.priority = inbound.group().pool_for(inbound.model()).members.get(candidate.member).map_or(0, |m| m.priority);
     record.selection = selection;
+    let Prepared { body, translation } = prepared;
+    if let Some(translation) = &translation {
+        record.warnings = translation.warnings.codes().iter().map(ToString::to_string).collect();
+    }
     if breaker_before == BreakerState::HalfOpen {
         tracing::debug!(upstream.name = %endpoint.name, "trial of a half-open upstream");
     }
@@ -240,21 +270,24 @@ async fn attempt(
         hold: settings.keep_alive.0,
         event_limit: usize::try_from(settings.event_limit.0).unwrap_or(usize::MAX),
     };
-    let body = if mapped {
-        splice::replace(&inbound.body, &inbound.asked.model_span, &sent_model)
-    } else {
-        inbound.body.clone()
-    };
     let credential = candidate.credential.and_then(|id| endpoint.credentials.get(&id));
-    let headers = headers::to_upstream(
-        &inbound.headers,
-        endpoint,
-        inbound.protocol,
-        credential,
-        inbound.session.as_deref(),
-        &shared.pseudonym,
-    );
-    let url = endpoint.url(inbound.route, inbound.query.as_deref());
+    // A translated request carries what its encoder says, and nothing the client's program says of its own protocol.
+    let none = HeaderMap::new();
+    let (spoken, own, route, query) = match &translation {
+        None => (inbound.protocol, &inbound.headers, inbound.route, inbound.query.as_deref()),
+        Some(_) => {
+            let spoken = own_protocol(endpoint.kind);
+            (spoken, &none, spoken.route(), None)
+        }
+    };
+    let session = inbound.session.as_deref();
+    let mut headers = headers::to_upstream(own, endpoint, spoken, credential, session, &shared.pseudonym);
+    if let Some(version) = translation.as_ref().and_then(|t| t.anthropic_version.as_deref())
+        && let Ok(version) = HeaderValue::from_str(version)
+    {
+        headers.insert("anthropic-version", version);
+    }
+    let url = endpoint.url(route, query);
     let sent = send::send(endpoint, &url, headers, body, &terms, shared.clock).await;
 
     let mut answer = Answer::default();
@@ -265,7 +298,7 @@ async fn attempt(
                 attempt.tripped = unsent.failure.class == Class::SlowFirst && terms.stream && terms.unadapted;
             }
             (
-                Failed { failure: unsent.failure, observer: None, empty: None, events: terms.stream, bytes: 0 },
+                Failed { failure: unsent.failure, watch: None, empty: None, events: terms.stream, bytes: 0 },
                 None,
                 HeaderMap::new(),
             )
@@ -273,15 +306,28 @@ async fn attempt(
         Ok(response) => {
             answer.status = Some(response.status.as_u16());
             answer.request_id = headers::request_id(&response.headers);
-            let returned = headers::to_client(&response.headers);
+            let mut returned = headers::to_client(&response.headers);
+            if translation.is_some() {
+                headers::keep_neutral(&mut returned);
+                let kind = if terms.stream { "text/event-stream" } else { "application/json" };
+                returned.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
+            }
             let status = response.status;
             if let Some(attempt) = &mut exchange.current {
                 attempt.sent = true;
             }
             if status.is_success() {
                 let source = source::Source::new(&response.headers, response.body);
-                let received = match &mut exchange.current {
-                    Some(attempt) if status != StatusCode::NO_CONTENT => {
+                let received = match (&mut exchange.current, &translation) {
+                    (Some(attempt), Some(translation)) => {
+                        let id = exchange.record.id.to_string();
+                        let created = u64::try_from(exchange.record.started_at.timestamp()).unwrap_or(0);
+                        let (protocol, body) = (inbound.protocol, &inbound.body);
+                        let head = Head::new(protocol, body, &inbound.asked.model, &id, created);
+                        let translator = Box::new(translation.answers.translator(head));
+                        translated::receive(source, translator, &terms, shared.clock, attempt).await
+                    }
+                    (Some(attempt), None) if status != StatusCode::NO_CONTENT => {
                         receive::receive(&response.headers, source, &terms, shared.clock, attempt).await
                     }
                     _ => Ok(receive::nothing(inbound.protocol)),
@@ -293,6 +339,7 @@ async fn attempt(
                             status,
                             headers: returned,
                             asked: terms.asked.map(str::to_owned),
+                            warnings: translation.map(|t| t.warnings),
                             until: (!inbound.asked.stream).then_some(terms.whole),
                         });
                     }
@@ -304,7 +351,8 @@ async fn attempt(
                 answer.model_scoped = refused.error.model_scoped;
                 let failure = hide(headgate_routing::classify(&refused.error), credential);
                 let last = LastFailure {
-                    body: Some(hide_bytes(refused.body, credential)),
+                    // Only who speaks its protocol is told in its words.
+                    body: translation.is_none().then(|| hide_bytes(refused.body, credential)),
                     headers: returned,
                     upstream: endpoint.name.to_string(),
                     empty: None,
@@ -317,7 +365,7 @@ async fn attempt(
         }
     };
     let failed = Failed { failure: hide(failed.failure, credential), ..failed };
-    answer.observer = failed.observer.as_deref();
+    answer.watch = failed.watch.as_deref();
     answer.bytes = failed.bytes;
     answer.stream = failed.events;
     let again = exchange.end_attempt(&answer, Some(&failed.failure), outcome_of(failed.failure.class));
@@ -368,7 +416,10 @@ fn note(endpoint: &Endpoint, failure: &Failure) {
 
 /// The response to the client of a candidate that answered.
 fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: Answered) -> Response<Body> {
-    let Answered { ready, status, mut headers, asked, until } = answered;
+    let Answered { ready, status, mut headers, asked, warnings, until } = answered;
+    if let Some(warnings) = &warnings {
+        refuse::warn(&mut headers, warnings);
+    }
     refuse::trace(&mut headers, &exchange, Some(endpoint.name.as_str()), inbound.wishes.explain);
     if ready.events {
         headers.entry(http::header::CONTENT_TYPE).or_insert(HeaderValue::from_static("text/event-stream"));
@@ -380,6 +431,7 @@ fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: 
         asked,
         model: inbound.asked.model.clone(),
         idle: endpoint.limits.idle,
+        keep_alive: inbound.snapshot.settings.keep_alive.0,
         until,
         deadline: inbound.wishes.deadline,
         upstream_request_id: headers
@@ -408,11 +460,17 @@ fn nobody(
     exchange: Exchange,
     last: Option<LastFailure>,
     refused: &Refused,
+    excluded: &Excluded,
 ) -> Response<Body> {
     if last.is_some() {
         return conclude(shared, inbound, exchange, last);
     }
     let retry = refused.retry_at.map(|at| shared.now().until(at));
+    if refused.refusal == Routed::Untranslatable
+        && let Some(why) = excluded.values().next()
+    {
+        return refuse::untranslatable(shared, inbound, exchange, why);
+    }
     refuse::no_route(shared, inbound, exchange, refused, retry)
 }
 

@@ -13,7 +13,7 @@ use headgate_wire::{
 use http::{HeaderMap, header};
 use tokio::time::timeout_at;
 
-use super::source::Source;
+use super::{source::Source, watch::Watch};
 use crate::{clock::Clock, exchange::Attempt};
 
 /// What is held before the first output.
@@ -49,7 +49,7 @@ pub struct Terms<'a> {
 /// An answer at the commit boundary.
 pub struct Ready {
     /// What was seen so far.
-    pub observer: Observer,
+    pub watch: Watch,
     /// Bytes to send first.
     pub held: Vec<Bytes>,
     /// What comes after them; `None` when all is there.
@@ -64,6 +64,8 @@ pub enum Rest {
     Events(Source, Splitter),
     /// A large document; the bytes so far are kept to read its usage.
     Document(Source, BytesMut),
+    /// Whatever the translator of the answer reads.
+    Translated(Source),
 }
 
 /// An answer that cannot be delivered, or one that is empty and is only delivered if nobody has better.
@@ -71,7 +73,7 @@ pub struct Failed {
     /// What went wrong.
     pub failure: Failure,
     /// What was seen.
-    pub observer: Option<Box<Observer>>,
+    pub watch: Option<Box<Watch>>,
     /// The answer itself, if it was empty but not without bytes.
     pub empty: Option<Bytes>,
     /// It was an event stream.
@@ -82,7 +84,7 @@ pub struct Failed {
 
 impl Failed {
     fn new(failure: Failure, source: &Source) -> Self {
-        Self { failure, observer: None, empty: None, events: false, bytes: source.bytes }
+        Self { failure, watch: None, empty: None, events: false, bytes: source.bytes }
     }
 }
 
@@ -115,8 +117,8 @@ pub async fn receive(
                 return Err(Failed::new(page(), &source));
             }
             let held = vec![body.clone().freeze()];
-            let observer = Observer::new(terms.protocol);
-            return Ok(Ready { observer, held, rest: Some(Rest::Document(source, body)), events: false });
+            let watch = Watch::Relayed(Observer::new(terms.protocol));
+            return Ok(Ready { watch, held, rest: Some(Rest::Document(source, body)), events: false });
         }
     }
     document(body.freeze(), &content_type, &source, terms)
@@ -159,12 +161,12 @@ fn document(body: Bytes, content_type: &str, source: &Source, terms: &Terms<'_>)
         Document::Answer => {
             let body = terms.asked.and_then(|asked| splice::rename_answer(&body, asked)).unwrap_or(body);
             if observer.end() != End::Empty {
-                return Ok(Ready { observer, held: vec![body], rest: None, events: false });
+                return Ok(Ready { watch: observer.into(), held: vec![body], rest: None, events: false });
             }
             let failure = Failure::new(Class::Empty, "the upstream's answer has no content");
             return Err(Failed {
                 failure,
-                observer: Some(Box::new(observer)),
+                watch: Some(Box::new(observer.into())),
                 empty: Some(body),
                 events: false,
                 bytes: source.bytes,
@@ -173,7 +175,7 @@ fn document(body: Bytes, content_type: &str, source: &Source, terms: &Terms<'_>)
     };
     Err(Failed {
         failure: as_broken(failure),
-        observer: Some(Box::new(observer)),
+        watch: Some(Box::new(observer.into())),
         empty: None,
         events: false,
         bytes: source.bytes,
@@ -206,7 +208,7 @@ async fn events(
     let mut next = Some(first);
     let hold_until = clock.now() + terms.hold;
     let fail = |failure: Failure, observer: Observer, source: &Source, empty: Option<Bytes>| {
-        Err(Failed { failure, observer: Some(Box::new(observer)), empty, events: true, bytes: source.bytes })
+        Err(Failed { failure, watch: Some(Box::new(observer.into())), empty, events: true, bytes: source.bytes })
     };
     loop {
         if let Some(chunk) = next.take() {
@@ -228,7 +230,7 @@ async fn events(
                     frames.extend(splitter.finish());
                     take(&mut frames, &mut observer, terms.asked, &mut held);
                     let failure = match observer.end() {
-                        End::Complete => return Ok(Ready { observer, held, rest: None, events: true }),
+                        End::Complete => return Ok(Ready { watch: observer.into(), held, rest: None, events: true }),
                         End::Failed(error) => as_broken(classify(&error)),
                         End::Cut if source.bytes == 0 => {
                             Failure::new(Class::Empty, "the upstream's answer has no bytes")
@@ -247,7 +249,12 @@ async fn events(
                 Err(failure) => {
                     let held_long_enough = failure.class == Class::SlowFirst && may_commit && clock.now() >= hold_until;
                     if held_long_enough && clock.now() < terms.first_work {
-                        return Ok(Ready { observer, held, rest: Some(Rest::Events(source, splitter)), events: true });
+                        return Ok(Ready {
+                            watch: observer.into(),
+                            held,
+                            rest: Some(Rest::Events(source, splitter)),
+                            events: true,
+                        });
                     }
                     attempt.tripped = failure.class == Class::SlowFirst && terms.unadapted;
                     let failure = match failure.class {
@@ -265,14 +272,24 @@ async fn events(
         worked |= seen.0;
         if seen.1 {
             attempt.ttft.get_or_insert(clock.now().since(terms.started));
-            return Ok(Ready { observer, held, rest: Some(Rest::Events(source, splitter)), events: true });
+            return Ok(Ready {
+                watch: observer.into(),
+                held,
+                rest: Some(Rest::Events(source, splitter)),
+                events: true,
+            });
         }
         if let Some(error) = observer.error() {
             let failure = as_broken(classify(error));
             return fail(failure, observer, &source, None);
         }
         if held_bytes + splitter.waiting() > HOLD {
-            return Ok(Ready { observer, held, rest: Some(Rest::Events(source, splitter)), events: true });
+            return Ok(Ready {
+                watch: observer.into(),
+                held,
+                rest: Some(Rest::Events(source, splitter)),
+                events: true,
+            });
         }
     }
 }
@@ -310,7 +327,12 @@ pub fn too_large(limit: usize) -> Failure {
 }
 
 /// The next chunk, by `limit` and by the client's deadline.
-async fn timed(source: &mut Source, clock: Clock, limit: Time, terms: &Terms<'_>) -> Result<Option<Bytes>, Failure> {
+pub async fn timed(
+    source: &mut Source,
+    clock: Clock,
+    limit: Time,
+    terms: &Terms<'_>,
+) -> Result<Option<Bytes>, Failure> {
     let until = terms.deadline.map_or(limit, |d| d.min(limit));
     match timeout_at(clock.instant(until), source.next()).await {
         Ok(next) => next.transpose(),
@@ -334,5 +356,5 @@ pub fn nothing(protocol: Protocol) -> Ready {
     let mut observer = Observer::new(protocol);
     // Nothing was promised, so nothing is missing.
     observer.document(b"{}");
-    Ready { observer, held: Vec::new(), rest: None, events: false }
+    Ready { watch: observer.into(), held: Vec::new(), rest: None, events: false }
 }

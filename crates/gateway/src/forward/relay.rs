@@ -11,11 +11,7 @@ use std::{
 use bytes::Bytes;
 use headgate_domain::{Class, Failure, Outcome, Protocol};
 use headgate_routing::Time;
-use headgate_wire::{
-    envelope,
-    observe::{End, Observer},
-    sse::Frame,
-};
+use headgate_wire::{envelope, observe::End, sse::Frame};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
@@ -23,6 +19,7 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 use super::{
     receive::{HOLD, Ready, Rest, take, too_large},
     source::Source,
+    watch::Watch,
 };
 use crate::exchange::{Answer, Exchange};
 
@@ -31,6 +28,8 @@ const TEE: usize = 8 << 20;
 
 /// How long the end of the body may follow the completion event.
 const AFTERGLOW: Duration = Duration::from_millis(250);
+/// How long a stream that has said why it stopped is waited for to report its usage.
+const USAGE: Duration = Duration::from_secs(5);
 
 /// Facts of the answer.
 pub struct Facts {
@@ -44,6 +43,8 @@ pub struct Facts {
     pub model: String,
     /// Silence inside the answer.
     pub idle: Duration,
+    /// A client whose stream is translated hears from us after so long a silence.
+    pub keep_alive: Duration,
     /// The answer as a whole, by then.
     pub until: Option<Time>,
     /// The client's own deadline.
@@ -55,7 +56,7 @@ pub struct Facts {
 /// A response body that ends its exchange.
 pub struct Relay {
     exchange: Exchange,
-    observer: Observer,
+    watch: Watch,
     facts: Facts,
     queue: VecDeque<Bytes>,
     rest: Option<Rest>,
@@ -64,6 +65,8 @@ pub struct Relay {
     /// When the timer means the client's deadline or the whole limit instead of silence.
     last_limit: Option<Time>,
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// When the client of a translated stream has heard nothing for too long.
+    quiet: Option<Pin<Box<Sleep>>>,
     received: u64,
     sent: u64,
     /// How it ends, once that is known: after the queue is empty.
@@ -86,7 +89,7 @@ pub struct BrokenOff;
 impl Relay {
     /// The body of an answer that is ready to be sent.
     pub fn new(exchange: Exchange, ready: Ready, facts: Facts) -> Self {
-        let Ready { observer, held, rest, events } = ready;
+        let Ready { watch, held, rest, events } = ready;
         let shared = exchange.shared();
         let stopped = Box::pin(shared.deadline.clone().cancelled_owned());
         let last_limit = [facts.until, facts.deadline].into_iter().flatten().min();
@@ -95,12 +98,15 @@ impl Relay {
         let timer = Box::pin(tokio::time::sleep_until(clock.instant(last_limit.map_or(idle_end, |l| l.min(idle_end)))));
         let size = rest.is_none().then(|| held.iter().map(|b| b.len() as u64).sum());
         let received = match &rest {
-            Some(Rest::Events(source, _) | Rest::Document(source, _)) => source.bytes,
+            Some(Rest::Events(source, _) | Rest::Document(source, _) | Rest::Translated(source)) => source.bytes,
             None => size.unwrap_or(0),
         };
+        // A relayed stream is the upstream's own, byte for byte: nothing of ours may be in it.
+        let quiet =
+            (events && matches!(watch, Watch::Translated(_))).then(|| Box::pin(tokio::time::sleep(facts.keep_alive)));
         let mut relay = Self {
             exchange,
-            observer,
+            watch,
             facts,
             queue: held.into(),
             rest,
@@ -108,6 +114,7 @@ impl Relay {
             timer,
             last_limit,
             stopped,
+            quiet,
             received,
             sent: 0,
             ending: None,
@@ -116,31 +123,45 @@ impl Relay {
         };
         if relay.rest.is_none() {
             relay.judge();
-        } else if let Some(failure) = relay.failed_inside() {
-            relay.rest = None;
-            relay.ending = Some(Ending { outcome: Outcome::Partial, failure: Some(failure) });
+        } else {
+            relay.look_inside();
         }
         relay
     }
 
-    /// An error event that passed: in the client's own protocol already.
-    fn failed_inside(&self) -> Option<Failure> {
-        self.observer.error().map(|error| Failure {
-            code: error.code.clone(),
-            retry_after: error.retry_after,
-            ..Failure::new(Class::Cut, format!("the upstream reported an error inside its stream: {}", error.message))
-        })
+    /// Ends the answer if the upstream has told of an error inside it.
+    fn look_inside(&mut self) {
+        let error = match &self.watch {
+            Watch::Relayed(observer) => observer.error().cloned(),
+            Watch::Translated(translator) => match translator.end() {
+                Some(End::Failed(error)) => Some(error),
+                _ => None,
+            },
+        };
+        let Some(error) = error else { return };
+        let message = format!("the upstream reported an error inside its stream: {}", error.message);
+        let failure = Failure { code: error.code, retry_after: error.retry_after, ..Failure::new(Class::Cut, message) };
+        if matches!(self.watch, Watch::Translated(_)) {
+            return self.fail(failure);
+        }
+        // The event itself has passed, in the client's own protocol.
+        self.rest = None;
+        self.ending = Some(Ending { outcome: Outcome::Partial, failure: Some(failure) });
     }
 
     /// Judges an answer of which everything has arrived.
     fn judge(&mut self) {
-        let ending = match self.observer.end() {
+        let end = match &self.watch {
+            Watch::Relayed(observer) => observer.end(),
+            Watch::Translated(translator) => translator.end().unwrap_or(End::Cut),
+        };
+        let ending = match end {
             End::Complete => Ending { outcome: Outcome::Success, failure: None },
             End::Empty => Ending {
                 outcome: Outcome::Success,
                 failure: Some(Failure::new(Class::Empty, "the upstream's answer has no content")),
             },
-            End::Failed(_) => Ending { outcome: Outcome::Partial, failure: self.failed_inside() },
+            End::Failed(_) => return self.look_inside(),
             End::Cut => {
                 let failure = Failure::new(Class::Cut, "the upstream's stream ended without its completion event");
                 return self.fail(failure);
@@ -157,9 +178,14 @@ impl Relay {
         };
         self.rest = None;
         if self.events && !mid_event {
-            let id = self.exchange.record.id.to_string();
-            let sequence = self.observer.next_sequence();
-            let event = envelope::stream_error(self.facts.protocol, &failure, &self.facts.model, &id, sequence);
+            let event = match &mut self.watch {
+                Watch::Relayed(observer) => {
+                    let id = self.exchange.record.id.to_string();
+                    let sequence = observer.next_sequence();
+                    envelope::stream_error(self.facts.protocol, &failure, &self.facts.model, &id, sequence)
+                }
+                Watch::Translated(translator) => translator.fail(&failure),
+            };
             self.queue.push_back(event.into());
         } else {
             self.abort = true;
@@ -172,7 +198,7 @@ impl Relay {
         let Some(Ending { outcome, failure }) = self.ending.take() else { return };
         let answer = Answer {
             status: Some(self.facts.status),
-            observer: Some(&self.observer),
+            watch: Some(&self.watch),
             bytes: self.received,
             stream: self.events,
             request_id: self.facts.upstream_request_id.take(),
@@ -185,60 +211,84 @@ impl Relay {
     /// Takes what the upstream sent next.
     fn take_chunk(&mut self, chunk: Bytes) {
         self.received += chunk.len() as u64;
-        match &mut self.rest {
-            Some(Rest::Events(_, splitter)) => {
+        match (&mut self.rest, &mut self.watch) {
+            (Some(Rest::Events(_, splitter)), Watch::Relayed(observer)) => {
                 let mut frames: Vec<Frame> = Vec::new();
                 let fits = splitter.push(chunk, &mut frames);
                 let mut out = Vec::with_capacity(frames.len());
-                let (_, output) = take(&mut frames, &mut self.observer, self.facts.asked.as_deref(), &mut out);
-                if output {
-                    let now = self.exchange.shared().now();
-                    if let Some(attempt) = &mut self.exchange.current {
-                        attempt.note_output(now);
-                    }
-                }
+                let (_, output) = take(&mut frames, observer, self.facts.asked.as_deref(), &mut out);
                 self.queue.extend(out);
                 if splitter.waiting() > HOLD {
                     self.queue.push_back(splitter.flow());
                 }
-                if let Some(failure) = self.failed_inside() {
-                    self.rest = None;
-                    self.ending = Some(Ending { outcome: Outcome::Partial, failure: Some(failure) });
-                } else if fits.is_err() {
+                if output {
+                    self.note_output();
+                }
+                self.look_inside();
+                if fits.is_err() && self.ending.is_none() {
                     self.fail(too_large(TEE));
                 }
             }
-            Some(Rest::Document(_, tee)) => {
+            (Some(Rest::Translated(_)), Watch::Translated(translator)) => {
+                let out = translator.push(chunk);
+                let output = translator.seen().output;
+                self.give(out);
+                if output {
+                    self.note_output();
+                }
+                self.look_inside();
+            }
+            (Some(Rest::Document(_, tee)), _) => {
                 if tee.len() + chunk.len() <= TEE {
                     tee.extend_from_slice(&chunk);
                 }
                 self.queue.push_back(chunk);
             }
-            None => {}
+            _ => {}
+        }
+    }
+
+    fn give(&mut self, out: Vec<u8>) {
+        if !out.is_empty() {
+            self.queue.push_back(out.into());
+        }
+    }
+
+    /// The first output may come after the commit boundary.
+    fn note_output(&mut self) {
+        let now = self.exchange.shared().now();
+        if let Some(attempt) = &mut self.exchange.current {
+            attempt.note_output(now);
         }
     }
 
     fn take_end(&mut self) {
-        match self.rest.take() {
-            Some(Rest::Events(_, mut splitter)) => {
+        match (self.rest.take(), &mut self.watch) {
+            (Some(Rest::Events(_, mut splitter)), Watch::Relayed(observer)) => {
                 let mut frames: Vec<Frame> = splitter.finish().into_iter().collect();
                 let mut out = Vec::new();
-                take(&mut frames, &mut self.observer, self.facts.asked.as_deref(), &mut out);
+                take(&mut frames, observer, self.facts.asked.as_deref(), &mut out);
                 self.queue.extend(out);
                 self.judge();
             }
-            Some(Rest::Document(_, tee)) => {
+            (Some(Rest::Translated(_)), Watch::Translated(translator)) => {
+                let out = translator.finish();
+                self.give(out);
+                self.judge();
+            }
+            (Some(Rest::Document(_, tee)), Watch::Relayed(observer)) => {
                 // Too large to have been kept whole: its usage stays unknown.
-                self.observer.document(&tee);
+                observer.document(&tee);
                 self.ending = Some(Ending { outcome: Outcome::Success, failure: None });
             }
-            None => {}
+            _ => {}
         }
     }
 
     /// Nothing more is needed: the completion event was seen. What the connection does after it is no matter.
     fn is_whole(&self) -> bool {
-        self.events && self.observer.completed() && self.observer.error().is_none()
+        let failed = matches!(&self.watch, Watch::Relayed(observer) if observer.error().is_some());
+        self.events && self.watch.completed() && !failed
     }
 
     /// The source failed, or nothing came in time: a fault, unless everything had come before.
@@ -253,6 +303,15 @@ impl Relay {
 
     /// The timer went off: silence, the whole limit, or the client's deadline.
     fn late(&mut self) {
+        if let Watch::Translated(translator) = &mut self.watch
+            && translator.is_finishing()
+        {
+            // Only the usage is missing.
+            let out = translator.conclude();
+            self.give(out);
+            self.rest = None;
+            return self.judge();
+        }
         let now = self.exchange.shared().now();
         let failure = if self.facts.deadline.is_some_and(|d| d <= now) {
             Failure::new(Class::Deadline, "the client's deadline passed")
@@ -265,7 +324,35 @@ impl Relay {
         self.stop(failure);
     }
 
+    /// Whether it is time to let the client hear from us; then it does.
+    fn break_silence(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(quiet) = &mut self.quiet else { return false };
+        if quiet.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        quiet.as_mut().reset(tokio::time::Instant::now() + self.facts.keep_alive);
+        let out = match &mut self.watch {
+            Watch::Translated(translator) => translator.keep_alive(),
+            Watch::Relayed(_) => Vec::new(),
+        };
+        self.give(out);
+        true
+    }
+
+    /// Whether only usage may follow.
+    fn is_finishing(&self) -> bool {
+        matches!(&self.watch, Watch::Translated(translator) if translator.is_finishing())
+    }
+
+    fn wait(&mut self, time: Duration) {
+        let clock = self.exchange.shared().clock;
+        self.timer.as_mut().reset(clock.instant(clock.now() + time));
+    }
+
     fn rearm(&mut self, chunk: &Bytes) {
+        if let Some(quiet) = &mut self.quiet {
+            quiet.as_mut().reset(tokio::time::Instant::now() + self.facts.keep_alive);
+        }
         if self.is_whole() {
             return;
         }
@@ -298,7 +385,7 @@ impl Body for Relay {
                 return Poll::Ready(this.abort.then_some(Err(BrokenOff)));
             }
             let source: &mut Source = match &mut this.rest {
-                Some(Rest::Events(source, _) | Rest::Document(source, _)) => source,
+                Some(Rest::Events(source, _) | Rest::Document(source, _) | Rest::Translated(source)) => source,
                 None => return Poll::Ready(None),
             };
             match source.poll_next(cx) {
@@ -308,8 +395,9 @@ impl Body for Relay {
                     this.take_chunk(chunk);
                     if this.is_whole() && !before {
                         // The end of the body usually comes with it; a connection left open is not waited for.
-                        let clock = this.exchange.shared().clock;
-                        this.timer.as_mut().reset(clock.instant(clock.now() + AFTERGLOW));
+                        this.wait(AFTERGLOW);
+                    } else if this.is_finishing() {
+                        this.wait(USAGE);
                     }
                 }
                 Poll::Ready(Some(Err(failure))) => this.stop(failure),
@@ -319,7 +407,7 @@ impl Body for Relay {
                         this.fail(Failure::new(Class::Gateway, "Headgate is stopping"));
                     } else if this.timer.as_mut().poll(cx).is_ready() {
                         this.late();
-                    } else {
+                    } else if !this.break_silence(cx) {
                         return Poll::Pending;
                     }
                 }
@@ -335,11 +423,7 @@ impl Body for Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         // A client that leaves after the completion event has had its answer.
-        if self.ending.is_none()
-            && self.exchange.current.is_some()
-            && self.observer.completed()
-            && self.queue.is_empty()
-        {
+        if self.ending.is_none() && self.exchange.current.is_some() && self.watch.completed() && self.queue.is_empty() {
             self.ending = Some(Ending { outcome: Outcome::Success, failure: None });
         } else if !self.queue.is_empty() || self.ending.is_none() {
             let gone = Failure::new(Class::ClientGone, "the client closed the connection");

@@ -79,7 +79,7 @@ fn candidates(shared: &Shared, key: &Key, model: &str) -> Vec<(Arc<Endpoint>, St
     let group = &key.group;
     let pool = group.pool_for(model);
     let reasons = {
-        let claude = |kind: UpstreamKind| kind.speaks(Protocol::Claude);
+        let claude = |_, kind: UpstreamKind| kind.speaks(Protocol::Claude);
         let mut need = Need::new(Protocol::Claude, model);
         need.key_regions = key.spec.regions.as_deref();
         need.key_labels = key.spec.labels.as_deref();

@@ -5,13 +5,16 @@ use std::{sync::Arc, time::Duration};
 use axum::body::Body;
 use headgate_domain::{Class, Detail, ErrorSource, Outcome, Protocol};
 use headgate_routing::{Refusal as Routed, Refused};
-use headgate_wire::envelope::{self, Refusal, RetryHint, Words};
+use headgate_wire::{
+    envelope::{self, Refusal, RetryHint, Words},
+    loss::{Losses, Why},
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use uuid::Uuid;
 
 use crate::{
     exchange::{Exchange, outcome_of},
-    forward::{Inbound, LastFailure, whole_seconds},
+    forward::{Inbound, Inexpressible, LastFailure, whole_seconds},
     shared::Shared,
 };
 
@@ -19,6 +22,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-headgate-request-id");
 const UPSTREAM: HeaderName = HeaderName::from_static("x-headgate-upstream");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-headgate-attempts");
 const REASONS: HeaderName = HeaderName::from_static("x-headgate-reasons");
+const WARNINGS: HeaderName = HeaderName::from_static("x-headgate-warnings");
 const ERROR: HeaderName = HeaderName::from_static("x-headgate-error");
 const RETRY_AT: HeaderName = HeaderName::from_static("x-headgate-retry-at");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -148,6 +152,38 @@ pub fn internal(protocol: Protocol, exchange: Exchange) -> Response<Body> {
         "Headgate failed to serve this request; its log has the cause",
         None,
     )
+}
+
+/// The codes of what translating the request lost.
+pub fn warn(headers: &mut HeaderMap, warnings: &Losses) {
+    if let (false, Ok(value)) = (warnings.is_empty(), HeaderValue::from_str(&warnings.header())) {
+        headers.insert(WARNINGS, value);
+    }
+}
+
+/// No candidate can express the request.
+pub fn untranslatable(shared: &Shared, inbound: &Inbound, exchange: Exchange, why: &Inexpressible) -> Response<Body> {
+    match why {
+        Inexpressible::Lossy(losses) => {
+            let message = format!(
+                "group '{}' is strict, and its upstreams could serve this request only with losses: {}",
+                inbound.key.group.name,
+                losses.header()
+            );
+            let mut response = own(shared, inbound.protocol, exchange, Refusal::TranslationLoss, &message, None);
+            warn(response.headers_mut(), losses);
+            response
+        }
+        Inexpressible::Rejected(rejection) => {
+            let refusal = match rejection.why {
+                Why::Illegal => Refusal::BadRequest,
+                Why::Unsupported => Refusal::UnsupportedParameter,
+            };
+            let body = rejection.body(inbound.protocol, &exchange.record.id.to_string());
+            let response = own(shared, inbound.protocol, exchange, refusal, &rejection.message, None);
+            response.map(|_| Body::from(body))
+        }
+    }
 }
 
 /// No candidate could be tried.

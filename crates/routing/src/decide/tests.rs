@@ -123,7 +123,8 @@ fn each_gate_that_empties_the_pool_names_its_refusal() {
     assert_eq!(r.refusal, Refusal::CapabilityNoRoute { missing: Features::NONE });
     assert_eq!(reason(&r, 0), Reason::Size);
 
-    let r = refusal_of(&mut h, &pool(&[1]), &Need { expressible: &|kind| kind != UpstreamKind::Passthrough, ..need() });
+    let r =
+        refusal_of(&mut h, &pool(&[1]), &Need { expressible: &|_, kind| kind != UpstreamKind::Passthrough, ..need() });
     assert_eq!((r.refusal, reason(&r, 0)), (Refusal::Untranslatable, Reason::Untranslatable));
 
     let mut p = with(&|m| m.multiplier = Some(Decimal::TWO));

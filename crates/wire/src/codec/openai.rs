@@ -44,7 +44,6 @@ impl Parts<'_> {
         };
         let mut parts = Vec::with_capacity(list.len());
         let mut unknown = None;
-        let was_empty = list.is_empty();
         for value in list {
             match self.part(value, place)? {
                 Some(Part::Unknown(kind)) => {
@@ -55,7 +54,7 @@ impl Parts<'_> {
                 None => {}
             }
         }
-        if let Some(kind) = unknown.filter(|_| parts.is_empty() && !was_empty) {
+        if let Some(kind) = unknown.filter(|_| parts.is_empty()) {
             return Err(Rejection::unsupported(place, format!("content of type '{kind}' cannot be translated")));
         }
         Ok(parts)
@@ -82,7 +81,7 @@ impl Parts<'_> {
                     }
                     None => return Err(Rejection::illegal("image_url", "is missing")),
                 };
-                Content::Image(Image { source: address(url, "image_url")?, detail, cache })
+                Content::Image(Image { source: address(url, "image_url")?, detail: telling(detail), cache })
             }
             "input_image" => {
                 let source = match (part.text("image_url")?, part.text("file_id")?) {
@@ -90,7 +89,7 @@ impl Parts<'_> {
                     (None, Some(id)) => Source::File { origin: Origin::OpenAi, id },
                     (None, None) => return Err(Rejection::illegal("image_url", "is missing")),
                 };
-                Content::Image(Image { source, detail: part.text("detail")?, cache })
+                Content::Image(Image { source, detail: telling(part.text("detail")?), cache })
             }
             "file" => {
                 let mut file = part.object("file")?.ok_or_else(|| Rejection::illegal("file", "is missing"))?;
@@ -120,6 +119,11 @@ impl Parts<'_> {
         let text = |content| if let Content::Text(text) = content { Some(text) } else { None };
         Ok(self.content(value, place)?.into_iter().filter_map(text).collect())
     }
+}
+
+/// `auto` is what stands there when nothing is said.
+fn telling(detail: Option<String>) -> Option<String> {
+    detail.filter(|d| d != "auto")
 }
 
 fn document(file: &mut Fields, cache: Option<Value>) -> Result<Document, Rejection> {

@@ -2,10 +2,10 @@
 
 use headgate_domain::UpstreamError;
 
-use crate::neutral::{Block, CallHead, CallKind, Event};
+use crate::neutral::{Block, CallHead, CallKind, Citation, Event};
 
 /// Most blocks of one answer.
-const MAX_BLOCKS: u32 = 16_384;
+const MAX_BLOCKS: u32 = 4096;
 
 /// Most bytes kept for blocks that cannot be told yet (arguments before their name, sealed reasoning).
 const MAX_KEPT: usize = 16 << 20;
@@ -53,6 +53,12 @@ impl Sink {
 
     fn refuse(&mut self, message: &str) {
         self.push(Event::Failed(UpstreamError { message: message.to_owned(), ..UpstreamError::default() }));
+    }
+
+    /// A page that a text cites.
+    pub(crate) fn cite(&mut self, block: Block, citation: Citation) {
+        self.keep(64 + citation.url.len() + citation.title.len());
+        self.push(Event::Citation { block, citation });
     }
 
     /// Text of a block; nothing for nothing.

@@ -72,6 +72,17 @@ impl Piece {
 }
 
 impl Event {
+    /// The text it adds.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text, .. }
+            | Self::Refusal { text, .. }
+            | Self::Reasoning { text, .. }
+            | Self::CallInput { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// The block an event belongs to.
     pub fn block(&self) -> Option<Block> {
         match self {
@@ -100,7 +111,6 @@ pub struct Answer {
     pub usage: Usage,
     /// Why it stopped.
     pub finish: Option<Finish>,
-    bytes: usize,
 }
 
 impl Answer {
@@ -117,19 +127,10 @@ impl Answer {
                     self.places.insert(block, self.pieces.len());
                     self.pieces.push(piece);
                 }
-                if let Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::CallInput { text, .. } = &event
-                {
-                    self.bytes += text.len();
-                }
                 if let Some(piece) = self.places.get(&block).and_then(|at| self.pieces.get_mut(*at)) {
                     piece.absorb(event);
                 }
             }
         }
-    }
-
-    /// How many bytes of text it holds.
-    pub fn bytes(&self) -> usize {
-        self.bytes
     }
 }

@@ -50,7 +50,8 @@ pub struct Conversation {
     pub unsupported: Vec<Rejection>,
 }
 
-/// Members of a protocol that the model has no place for: its own encoder writes them back, others drop them.
+/// Members of a protocol that the model has no place for. A request for an upstream of the same protocol keeps its
+/// bytes and so keeps them; another protocol drops them, with a warning where that matters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extensions {
     /// The protocol they were read from.

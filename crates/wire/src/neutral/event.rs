@@ -142,13 +142,8 @@ pub enum Finish {
     Length,
     /// The context is full.
     Context,
-    /// Filtered or refused.
-    Filter {
-        /// A sentence for a person.
-        explanation: Option<String>,
-        /// Claude `stop_details`.
-        details: Option<Value>,
-    },
+    /// Filtered or refused, with a sentence for a person if there is one.
+    Filter(Option<String>),
     /// Claude `pause_turn`.
     Paused,
 }

@@ -1,7 +1,9 @@
 //! What an answer says as it passes by: output, completion, usage, errors. Nothing is changed and nothing kept of the
 //! content.
 //!
-//! *Output* and *work* are those of the routing contract (Timeouts); how a stream ends is the translation contract's 5.5.
+//! *Output* is what a person or a tool can use; *work* is output, or an opened block or item. A Chat stream ends with
+//! `[DONE]`, or with a finish reason and then closed; a Claude stream likewise with `message_stop` or a stop reason; a
+//! Responses stream only with `response.completed` or `response.incomplete`.
 
 mod chat;
 mod claude;

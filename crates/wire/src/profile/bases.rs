@@ -47,6 +47,8 @@ pub(super) fn named(name: &str) -> ProfileSpec {
             replay_reasoning: text("all"),
             // Thinking refuses a forced tool: eino #994.
             forced_tool_stops_thinking: Some(true),
+            // api-docs.deepseek.com/guides/thinking_mode: every word is accepted and mapped.
+            efforts: words(&["minimal", "low", "medium", "high", "xhigh", "max"]),
             // "JSON output" documentation: only {"type":"json_object"}.
             structured_output: Some(false),
             ..none
@@ -66,7 +68,7 @@ pub(super) fn named(name: &str) -> ProfileSpec {
         "qwen" => ProfileSpec {
             // Thinking refuses a forced tool: opencode-mem #253.
             forced_tool_stops_thinking: Some(true),
-            // Chat templates of Qwen raise "System message must be at the beginning".
+            // Qwen's chat templates raise "System message must be at the beginning": QwenLM/Qwen3.8 #244.
             single_system: Some(true),
             ..none
         },
@@ -78,12 +80,14 @@ pub(super) fn named(name: &str) -> ProfileSpec {
             ..none
         },
         "ollama" => ProfileSpec {
-            // "OpenAI compatibility" documentation: reasoning_effort high, medium, low, none.
+            // docs.ollama.com/api/openai-compatibility: reasoning_effort, none included.
             efforts: words(&["none", "low", "medium", "high"]),
+            // The model's own chat template decides: code-buddy #75.
+            single_system: Some(true),
             ..none
         },
         "vllm" => ProfileSpec {
-            // The model's own chat template decides; several refuse a system message that is not the first.
+            // The model's own chat template decides: vllm-project/vllm #41114.
             single_system: Some(true),
             ..none
         },

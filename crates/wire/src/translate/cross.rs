@@ -13,7 +13,7 @@ use crate::{
     observe::{End, Seen},
 };
 
-/// Most bytes of text of an answer that is collected.
+/// Most bytes of text of an answer that has to be kept: collected, or repeated in the last event.
 const MAX_ANSWER: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -42,6 +42,10 @@ pub(super) struct Cross {
     pub(super) usage: Usage,
     pub(super) losses: Losses,
     pub(super) last_event: String,
+    /// Token probabilities were asked for.
+    logprobs: bool,
+    /// Bytes of text so far.
+    said: usize,
     reader: Reader,
     sink: Sink,
     restore: Restore,
@@ -55,9 +59,7 @@ impl Cross {
         let reader = match answers.upstream {
             UpstreamKind::Claude => Reader::Claude(claude::Reader::default()),
             UpstreamKind::OpenaiResponse | UpstreamKind::Codex => Reader::Responses(responses::Reader::default()),
-            UpstreamKind::Openai | UpstreamKind::Passthrough => {
-                Reader::Chat(chat::Reader::new(head.seed.clone(), answers.think_tags))
-            }
+            UpstreamKind::Openai | UpstreamKind::Passthrough => Reader::Chat(chat::Reader::new(answers.think_tags)),
         };
         let writer = match answers.client {
             _ if !answers.stream => Writer::Document(Answer::default()),
@@ -67,17 +69,19 @@ impl Cross {
         };
         let serial = matches!(writer, Writer::Responses(_) | Writer::Claude(_)).then(Serial::default);
         Self {
-            head,
             seen: Seen::default(),
             end: None,
             usage: Usage::default(),
             losses: Losses::default(),
             last_event: String::new(),
+            logprobs: answers.logprobs,
+            said: 0,
             reader,
             sink: Sink::default(),
-            restore: Restore::new(answers.names.clone()),
+            restore: Restore::new(answers.names.clone(), head.seed.clone()),
             serial,
             writer,
+            head,
         }
     }
 
@@ -162,6 +166,11 @@ impl Cross {
         }
     }
 
+    /// Whether the client gets a stream.
+    pub(super) fn is_stream(&self) -> bool {
+        !matches!(self.writer, Writer::Document(_))
+    }
+
     pub(super) fn is_finishing(&self) -> bool {
         self.end.is_none()
             && match &self.reader {
@@ -178,6 +187,9 @@ impl Cross {
             self.restore.event(event, &mut restored);
         }
         for event in restored {
+            if matches!(event, Event::Logprobs { .. }) && !self.logprobs {
+                continue;
+            }
             self.watch(&event);
             match &mut self.serial {
                 Some(serial) => serial.event(event, &mut ready),
@@ -187,8 +199,8 @@ impl Cross {
         for event in ready {
             self.write(event, out);
         }
-        let collected = matches!(&self.writer, Writer::Document(answer) if answer.bytes() > MAX_ANSWER);
-        if collected || self.serial.as_ref().is_some_and(Serial::is_full) {
+        let keeps = matches!(self.writer, Writer::Document(_) | Writer::Responses(_));
+        if (keeps && self.said > MAX_ANSWER) || self.serial.as_ref().is_some_and(Serial::is_full) {
             self.too_large();
         }
     }
@@ -217,6 +229,7 @@ impl Cross {
             }
             _ => false,
         };
+        self.said += event.text().map_or(0, str::len);
         self.seen.output |= output;
         self.seen.work |= output || matches!(event, Event::Work | Event::CallInput { .. });
     }

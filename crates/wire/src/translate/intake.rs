@@ -6,10 +6,10 @@ use bytes::Bytes;
 use crate::sse::{self, Splitter};
 
 /// Most bytes of one event.
-pub const MAX_EVENT: usize = 16 << 20;
+const MAX_EVENT: usize = 16 << 20;
 
 /// Most bytes of a document.
-pub const MAX_DOCUMENT: usize = 64 << 20;
+const MAX_DOCUMENT: usize = 64 << 20;
 
 /// One thing that was read.
 #[derive(Debug)]
@@ -53,9 +53,9 @@ impl Intake {
                     return Ok(());
                 }
                 let events = rest.first().is_some_and(|first| b"deir:".contains(first));
-                let held = std::mem::take(held);
+                let rest = Bytes::copy_from_slice(rest);
                 *self = if events { Self::Events(Splitter::new(MAX_EVENT)) } else { Self::Document(Vec::new()) };
-                self.push(held.into(), taken)
+                self.push(rest, taken)
             }
             Self::Events(splitter) => {
                 let mut frames = Vec::new();
@@ -73,11 +73,18 @@ impl Intake {
     /// The body is complete.
     pub(super) fn finish(&mut self, taken: &mut Vec<Taken>) {
         match std::mem::replace(self, Self::new()) {
-            Self::Events(mut splitter) => taken.extend(splitter.finish().map(|frame| event(frame.raw))),
+            Self::Events(mut splitter) => taken.extend(splitter.finish().and_then(|frame| last(&frame.raw))),
             Self::Document(body) => taken.push(Taken::Document(body)),
             Self::Nothing(_) => {}
         }
     }
+}
+
+/// An event without its final blank line counts if it is complete.
+fn last(raw: &Bytes) -> Option<Taken> {
+    let data = sse::data(raw)?.into_owned();
+    let whole = data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(&data).is_ok();
+    whole.then(|| Taken::Event { raw: [raw.trim_ascii_end(), b"\n\n"].concat().into(), data })
 }
 
 fn event(raw: Bytes) -> Taken {

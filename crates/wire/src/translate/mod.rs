@@ -70,6 +70,8 @@ pub struct Answers {
     /// The client wants a stream.
     stream: bool,
     wants_usage: bool,
+    /// The client asked for token probabilities.
+    logprobs: bool,
     think_tags: bool,
     names: Arc<Names>,
     /// Client and upstream speak the same: the model's name is all that changes.
@@ -103,7 +105,11 @@ impl<'p> Plan<'p> {
         }
         let mut warnings = Losses::default();
         let conversation = decode(self.client, parsed, &mut warnings)?;
-        let (stream, wants_usage) = (conversation.stream, conversation.wants_usage_chunk);
+        let asked = Asked {
+            stream: conversation.stream,
+            usage: conversation.wants_usage_chunk,
+            logprobs: conversation.logprobs.is_some(),
+        };
         let (body, names) = match self.upstream {
             UpstreamKind::Openai => chat::encode(conversation, model, self.profile, &mut warnings)?,
             UpstreamKind::OpenaiResponse | UpstreamKind::Codex => {
@@ -116,11 +122,11 @@ impl<'p> Plan<'p> {
         };
         let anthropic_version = (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
         Ok(Encoded {
-            body: body.to_string().into_bytes(),
+            body: bytes(&body),
             warnings,
-            stream: stream || codex,
+            stream: asked.stream || codex,
             anthropic_version,
-            answers: self.answers(stream, wants_usage, Arc::new(names), false),
+            answers: self.answers(asked, Arc::new(names), false),
         })
     }
 
@@ -137,18 +143,38 @@ impl<'p> Plan<'p> {
             _ => return Err(Rejection::illegal("model", "is missing")),
         }
         Ok(Encoded {
-            body: body.to_string().into_bytes(),
+            body: bytes(&body),
             warnings: Losses::default(),
             stream: stream || codex,
             anthropic_version: None,
-            answers: self.answers(stream, false, Arc::new(Names::default()), true),
+            answers: self.answers(Asked { stream, usage: false, logprobs: false }, Arc::new(Names::default()), true),
         })
     }
 
-    fn answers(&self, stream: bool, wants_usage: bool, names: Arc<Names>, same: bool) -> Answers {
-        let think_tags = self.profile.think_tags;
-        Answers { client: self.client, upstream: self.upstream, stream, wants_usage, think_tags, names, same }
+    fn answers(&self, asked: Asked, names: Arc<Names>, same: bool) -> Answers {
+        Answers {
+            client: self.client,
+            upstream: self.upstream,
+            stream: asked.stream,
+            wants_usage: asked.usage,
+            logprobs: asked.logprobs,
+            think_tags: self.profile.think_tags,
+            names,
+            same,
+        }
     }
+}
+
+/// What the client asked for that its answer depends on.
+struct Asked {
+    stream: bool,
+    usage: bool,
+    logprobs: bool,
+}
+
+/// A document as bytes; what we build can always be written.
+fn bytes(body: &Value) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
 }
 
 /// Reads a request body of `protocol`.

@@ -1,9 +1,13 @@
 //! Events as the client knows them: its own names and kinds of tools, and a reason to stop that fits what was said.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use super::unwrap::Unwrap;
 use crate::{
+    ids::Seed,
     neutral::{Block, CallKind, Event, Finish},
     prepare::Names,
 };
@@ -23,22 +27,24 @@ enum Input {
 #[derive(Debug)]
 pub(super) struct Restore {
     names: Arc<Names>,
+    seed: Seed,
     open: HashMap<Block, Input>,
-    called: bool,
+    /// The ids of the calls so far.
+    ids: HashSet<String>,
 }
 
 impl Restore {
-    pub(super) fn new(names: Arc<Names>) -> Self {
-        Self { names, open: HashMap::new(), called: false }
+    pub(super) fn new(names: Arc<Names>, seed: Seed) -> Self {
+        Self { names, seed, open: HashMap::new(), ids: HashSet::new() }
     }
 
     /// Translates an event into at most a few.
     pub(super) fn event(&mut self, event: Event, out: &mut Vec<Event>) {
         match event {
             Event::CallStart { block, call } => {
-                self.called = true;
                 let was = call.kind;
                 let mut call = self.names.restore(call);
+                self.identify(&mut call.call_id);
                 let input = match (was, call.kind) {
                     (CallKind::Function, CallKind::Custom) => Input::Unwrap(Unwrap::default()),
                     (CallKind::Custom, CallKind::Custom) if !self.names.declares_custom(&call) => {
@@ -72,10 +78,20 @@ impl Restore {
                 out.push(Event::BlockEnd { block });
             }
             // Vendors say `stop` beside calls, and `tool_calls` without any.
-            Event::Finish(Finish::Natural) if self.called => out.push(Event::Finish(Finish::Tools)),
-            Event::Finish(Finish::Tools) if !self.called => out.push(Event::Finish(Finish::Natural)),
+            Event::Finish(Finish::Natural) if !self.ids.is_empty() => out.push(Event::Finish(Finish::Tools)),
+            Event::Finish(Finish::Tools) if self.ids.is_empty() => out.push(Event::Finish(Finish::Natural)),
             other => out.push(other),
         }
+    }
+
+    /// Every call has an id of its own; a missing one, or one used before, is replaced.
+    fn identify(&mut self, id: &mut String) {
+        let mut number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        while id.is_empty() || self.ids.contains(id) {
+            *id = self.seed.part("call_", number);
+            number = number.saturating_add(1);
+        }
+        self.ids.insert(id.clone());
     }
 }
 

@@ -70,9 +70,7 @@ impl Serial {
             }
         };
         waiting.ended |= ends;
-        if let Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::CallInput { text, .. } = &event {
-            self.bytes += text.len();
-        }
+        self.bytes += event.text().map_or(0, str::len);
         match (waiting.events.last_mut(), event) {
             (Some(Event::CallInput { text, .. }), Event::CallInput { text: more, .. })
             | (Some(Event::Text { text, .. }), Event::Text { text: more, .. })

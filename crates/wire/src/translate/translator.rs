@@ -37,6 +37,10 @@ impl Translator {
     /// output.
     pub fn push(&mut self, chunk: Bytes) -> Vec<u8> {
         let (mut taken, mut out) = (Vec::new(), Vec::new());
+        if self.has_ended() {
+            // What follows the end is neither read nor kept.
+            return out;
+        }
         let result = self.intake.push(chunk, &mut taken);
         for taken in taken {
             match &mut self.engine {
@@ -99,7 +103,7 @@ impl Translator {
     /// An event that keeps the client waiting; nothing where [ours may not be sent](Answers::keeps_alive).
     pub fn keep_alive(&mut self) -> Vec<u8> {
         match &mut self.engine {
-            Engine::Cross(cross) if cross.end.is_none() => cross.head.keep_alive(),
+            Engine::Cross(cross) if cross.end.is_none() && cross.is_stream() => cross.head.keep_alive(),
             _ => Vec::new(),
         }
     }
@@ -117,6 +121,14 @@ impl Translator {
         match &self.engine {
             Engine::Cross(cross) => cross.end.clone(),
             Engine::Same(relayed) => relayed.end(),
+        }
+    }
+
+    /// Whether the answer has ended, in whatever way.
+    pub fn has_ended(&self) -> bool {
+        match &self.engine {
+            Engine::Cross(cross) => cross.end.is_some(),
+            Engine::Same(relayed) => relayed.end().is_some(),
         }
     }
 

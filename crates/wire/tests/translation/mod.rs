@@ -1,5 +1,14 @@
 mod cases;
+mod clients;
 mod driver;
+mod legal;
+mod lifecycle;
+mod mutate;
 mod normal;
 mod oracle;
 mod pattern;
+mod properties;
+mod round_trips;
+mod symptoms_history;
+mod symptoms_options;
+mod symptoms_streams;

@@ -60,7 +60,7 @@ fn chat(frames: &[Frame], failed: bool) -> Result<(), String> {
                 let function = if call["type"] == "custom" { &call["custom"] } else { &call["function"] };
                 let named = |v: &Value| v.as_str().is_some_and(|s| !s.is_empty());
                 ensure!(named(&call["id"]) && named(&function["name"]), "id and name come first: {call}");
-                ids.insert(call["id"].clone());
+                ensure!(ids.insert(call["id"].clone()), "an id of its own: {call}");
                 calls += 1;
             } else {
                 ensure!(index < calls, "no input for an unknown call: {index}");

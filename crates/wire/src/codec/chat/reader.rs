@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::think::{Piece, ThinkTags};
 use crate::{
     codec::read::Sink,
-    ids::Seed,
     neutral::{Block, CallKind, Citation, Event, Finish},
     usage::WireUsage,
 };
@@ -37,7 +36,6 @@ struct Call {
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    seed: Seed,
     think: Option<ThinkTags>,
     running: Option<(Running, Block)>,
     calls: Vec<Call>,
@@ -48,9 +46,9 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// `think_tags`: whether `<think>` at the beginning of the content is reasoning.
-    pub(crate) fn new(seed: Seed, think_tags: bool) -> Self {
+    pub(crate) fn new(think_tags: bool) -> Self {
         let think = think_tags.then(ThinkTags::default);
-        Self { seed, think, running: None, calls: Vec::new(), at_index: HashMap::new(), finish: None }
+        Self { think, running: None, calls: Vec::new(), at_index: HashMap::new(), finish: None }
     }
 
     /// The reason why it stopped is known, only usage may follow.
@@ -127,7 +125,7 @@ impl Reader {
         if let Some(reason) = reason.filter(|_| self.finish.is_none()) {
             self.finish = Some(match reason {
                 "length" => Finish::Length,
-                "content_filter" => Finish::Filter { explanation: None, details: None },
+                "content_filter" => Finish::Filter(None),
                 "tool_calls" | "function_call" => Finish::Tools,
                 _ => Finish::Natural,
             });
@@ -214,7 +212,7 @@ impl Reader {
         let Some((Running::Text, block)) = self.running else { return };
         for annotation in annotations {
             if let Some(citation) = annotation.get("url_citation").and_then(Citation::read) {
-                sink.push(Event::Citation { block, citation });
+                sink.cite(block, citation);
             }
         }
     }
@@ -267,8 +265,7 @@ impl Reader {
         if call.block.is_none() && !name.is_empty() {
             let block = sink.block();
             call.block = Some(block);
-            let number = u32::try_from(at).unwrap_or_default();
-            let id = call.id.get_or_insert_with(|| self.seed.part("call_", number)).clone();
+            let id = call.id.get_or_insert_default().clone();
             sink.call(block, id, name, if call.custom { CallKind::Custom } else { CallKind::Function });
             sink.input(block, std::mem::take(&mut call.early));
         }

@@ -16,6 +16,8 @@ enum State {
     #[default]
     Before,
     Inside,
+    /// White space behind the closing tag, which belongs to neither.
+    Gap,
     After,
 }
 
@@ -46,12 +48,18 @@ impl ThinkTags {
         if self.state == State::Inside {
             if let Some((thought, rest)) = self.held.split_once(CLOSE) {
                 pieces.push(Piece::Reasoning(thought.to_owned()));
-                self.held = rest.trim_start().to_owned();
-                self.state = State::After;
+                self.held = rest.to_owned();
+                self.state = State::Gap;
             } else {
                 let keep = (1..CLOSE.len()).rev().find(|n| CLOSE.get(..*n).is_some_and(|t| self.held.ends_with(t)));
                 let kept = self.held.split_off(self.held.len() - keep.unwrap_or(0));
                 pieces.push(Piece::Reasoning(std::mem::replace(&mut self.held, kept)));
+            }
+        }
+        if self.state == State::Gap {
+            self.held = self.held.trim_start().to_owned();
+            if !self.held.is_empty() {
+                self.state = State::After;
             }
         }
         if self.state == State::After {

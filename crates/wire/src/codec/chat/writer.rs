@@ -163,7 +163,7 @@ impl Writer {
             }
             Event::Usage(usage) => self.usage.merge_max(&usage),
             Event::Finish(finish) => {
-                if let Finish::Filter { explanation: Some(explanation), .. } = &finish
+                if let Finish::Filter(Some(explanation)) = &finish
                     && !self.refused
                 {
                     self.delta(head, Delta { refusal: Some(explanation), ..Delta::default() }, out);
@@ -192,7 +192,7 @@ fn reason(finish: &Finish) -> &'static str {
         Finish::Natural | Finish::Stop(_) | Finish::Paused => "stop",
         Finish::Tools => "tool_calls",
         Finish::Length | Finish::Context => "length",
-        Finish::Filter { .. } => "content_filter",
+        Finish::Filter(_) => "content_filter",
     }
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn document(answer: Answer, head: &Head) -> Value {
         }
     }
     let finish = answer.finish.unwrap_or(Finish::Natural);
-    if let Finish::Filter { explanation, .. } = &finish {
+    if let Finish::Filter(explanation) = &finish {
         refusal = refusal.or_else(|| explanation.clone());
     }
     let mut message = Out::default();

@@ -4,7 +4,6 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value};
 
 use crate::{
-    codec::openai::plain_text,
     json::Fields,
     loss::{Losses, Rejection},
     neutral::*,
@@ -78,10 +77,9 @@ impl Reader<'_> {
                 Block::Content(Content::Document(Document { source, title, cache }))
             }
             "search_result" => {
-                let (title, from) = (block.lenient("title"), block.lenient("source"));
-                let text = flatten(block.any("content"));
-                let text = from.map_or_else(|| text.clone(), |from| plain_text(Some(&from), &text));
-                Block::Content(Content::Document(Document { source: Source::Plain(text), title, cache }))
+                let title = block.lenient("title").or_else(|| block.lenient("source"));
+                let source = Source::Plain(flatten(block.any("content")));
+                Block::Content(Content::Document(Document { source, title, cache }))
             }
             // Claude Code's tool search: the tool itself is declared in `tools`, the model must only be told.
             "tool_reference" => {

@@ -86,7 +86,7 @@ fn at<'m>(messages: &'m mut Vec<Message>, role: &'static str) -> &'m mut Message
 }
 
 /// White space at the end of a final assistant message is refused.
-fn trim_prefill(messages: &mut Vec<Message>) {
+fn trim_prefill(messages: &mut [Message]) {
     let Some(last) = messages.last_mut().filter(|m| m.role == "assistant") else { return };
     let Some(Value::String(text)) = last.blocks.last_mut().and_then(|b| b.get_mut("text")) else { return };
     text.truncate(text.trim_end().len());

@@ -15,6 +15,8 @@ use crate::{
 #[derive(Debug)]
 enum Open {
     Text(Block),
+    /// Redacted thinking: complete as it begins.
+    Sealed(Block),
     Thinking {
         block: Block,
         /// The block as it will be sealed: its members, the text, the signature.
@@ -113,9 +115,8 @@ impl Reader {
             "max_tokens" => Finish::Length,
             "model_context_window_exceeded" => Finish::Context,
             "refusal" => {
-                let details = from.get("stop_details").filter(|d| d.is_object());
-                let explanation = details.and_then(|d| d.get("explanation")?.as_str()).map(str::to_owned);
-                Finish::Filter { explanation, details: details.cloned() }
+                let explanation = from.get("stop_details").and_then(|d| d.get("explanation")?.as_str());
+                Finish::Filter(explanation.map(str::to_owned))
             }
             "pause_turn" => Finish::Paused,
             _ => Finish::Natural,
@@ -147,7 +148,7 @@ impl Reader {
             "redacted_thinking" => {
                 block.insert("type".to_owned(), json!(kind));
                 sink.push(Event::Seal { block: number, carrier: Carrier::Claude(Value::Object(block)) });
-                Open::Text(number)
+                Open::Sealed(number)
             }
             "tool_use" => {
                 let (id, name) = (text(&mut block, "id"), text(&mut block, "name"));
@@ -199,13 +200,13 @@ impl Reader {
                 sink.keep(more.len());
                 input.push_str(&more);
             }
-            Some(Open::Unknown) | None => {}
+            Some(Open::Sealed(_) | Open::Unknown) | None => {}
         }
     }
 
     fn stop(&mut self, index: u64, sink: &mut Sink) {
         let block = match self.open.remove(&index) {
-            Some(Open::Text(block)) => block,
+            Some(Open::Text(block) | Open::Sealed(block)) => block,
             Some(Open::Thinking { block, mut members, text, signature }) => {
                 if !signature.is_empty() {
                     members.insert("thinking".to_owned(), Value::String(text));
@@ -243,7 +244,6 @@ fn cite(block: Block, citation: &Value, sink: &mut Sink) {
         && let Some(url) = citation.get("url").and_then(Value::as_str)
     {
         let title = citation.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let citation = Citation { url: url.to_owned(), title, span: None };
-        sink.push(Event::Citation { block, citation });
+        sink.cite(block, Citation { url: url.to_owned(), title, span: None });
     }
 }

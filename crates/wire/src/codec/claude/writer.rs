@@ -2,6 +2,8 @@
 //!
 //! Blocks come one after the other; whoever calls has put them in a row.
 
+use std::collections::HashSet;
+
 use headgate_domain::Usage;
 use serde_json::{Value, json};
 
@@ -100,11 +102,10 @@ impl Writer {
             }
             Event::End => {
                 head.open(out);
-                let (reason, sequence, details) = stop(self.finish.take(), self.refused);
+                let (reason, sequence) = stop(self.finish.take(), self.refused);
                 let mut delta = Out::default();
                 delta.put("stop_reason", reason);
                 delta.put("stop_sequence", sequence);
-                delta.put_some("stop_details", details);
                 let event = json!({
                     "type":"message_delta","delta":Value::from(delta),"usage":usage::claude(&self.usage, self.searches)
                 });
@@ -190,11 +191,10 @@ fn search_id(head: &Head, number: u64) -> String {
 
 /// The result of a search: each page once.
 fn search_result(id: &str, pages: &[Citation]) -> Value {
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     let mut results = Vec::new();
     for page in pages {
-        if !seen.contains(&page.url.as_str()) {
-            seen.push(&page.url);
+        if seen.insert(&page.url) {
             results.push(json!({
                 "type":"web_search_result","url":page.url,"title":page.title,"encrypted_content":"","page_age":null
             }));
@@ -203,17 +203,17 @@ fn search_result(id: &str, pages: &[Citation]) -> Value {
     json!({"type":"web_search_tool_result","tool_use_id":id,"content":results})
 }
 
-/// `stop_reason`, `stop_sequence` and `stop_details`.
-fn stop(finish: Option<Finish>, refused: bool) -> (&'static str, Option<String>, Option<Value>) {
+/// `stop_reason` and `stop_sequence`.
+fn stop(finish: Option<Finish>, refused: bool) -> (&'static str, Option<String>) {
     match finish.unwrap_or(Finish::Natural) {
-        Finish::Natural if refused => ("refusal", None, None),
-        Finish::Natural => ("end_turn", None, None),
-        Finish::Stop(sequence) => ("stop_sequence", sequence, None),
-        Finish::Tools => ("tool_use", None, None),
-        Finish::Length => ("max_tokens", None, None),
-        Finish::Context => ("model_context_window_exceeded", None, None),
-        Finish::Filter { details, .. } => ("refusal", None, details),
-        Finish::Paused => ("pause_turn", None, None),
+        Finish::Natural if refused => ("refusal", None),
+        Finish::Natural => ("end_turn", None),
+        Finish::Stop(sequence) => ("stop_sequence", sequence),
+        Finish::Tools => ("tool_use", None),
+        Finish::Length => ("max_tokens", None),
+        Finish::Context => ("model_context_window_exceeded", None),
+        Finish::Filter(_) => ("refusal", None),
+        Finish::Paused => ("pause_turn", None),
     }
 }
 
@@ -262,7 +262,7 @@ pub(crate) fn document(answer: Answer, head: &Head) -> (Value, bool) {
         }
     }
     found(&mut pending, &mut blocks);
-    let (reason, sequence, details) = stop(answer.finish, refused);
+    let (reason, sequence) = stop(answer.finish, refused);
     let mut out = Out::default();
     out.put("id", head.id.as_str());
     out.put("type", "message");
@@ -271,7 +271,6 @@ pub(crate) fn document(answer: Answer, head: &Head) -> (Value, bool) {
     out.put("content", blocks);
     out.put("stop_reason", reason);
     out.put("stop_sequence", sequence);
-    out.put_some("stop_details", details);
     out.put("usage", usage::claude(&answer.usage, searches));
     (out.into(), dropped)
 }

@@ -18,8 +18,15 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 struct Part {
     block: Block,
+    refusal: bool,
     sent: usize,
     cited: usize,
+}
+
+impl Part {
+    fn new(sink: &mut Sink, refusal: bool) -> Self {
+        Self { block: sink.block(), refusal, sent: 0, cited: 0 }
+    }
 }
 
 /// An output item.
@@ -31,6 +38,16 @@ struct Item {
     /// Reasoning: which part of the summary, or of the content, is being delivered.
     section: Option<(Section, u64)>,
     done: bool,
+}
+
+impl Item {
+    /// Whether it is of this kind, which it becomes if it was not known.
+    fn is(&mut self, kind: Kind) -> bool {
+        if self.kind == Kind::Unknown {
+            self.kind = kind;
+        }
+        self.kind == kind
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,6 +74,8 @@ pub(crate) struct Reader {
     items: HashMap<u64, Item>,
     /// The place of each item by its id.
     by_id: HashMap<String, u64>,
+    /// The place behind the last one.
+    next: u64,
     calls: bool,
 }
 
@@ -73,14 +92,14 @@ impl Reader {
             }
             "output_item.added" => {
                 if let Some(item) = event.get("item") {
-                    let place = self.place(event, item);
+                    let place = self.place(event, item, sink);
                     sink.push(Event::Work);
                     self.announce(place, item, sink);
                 }
             }
             "output_item.done" => {
                 if let Some(item) = event.get("item") {
-                    let place = self.place(event, item);
+                    let place = self.place(event, item, sink);
                     self.complete(place, item, sink);
                 }
             }
@@ -98,7 +117,7 @@ impl Reader {
     }
 
     fn part_event(&mut self, name: &str, event: &Value, sink: &mut Sink) {
-        let place = self.place(event, event);
+        let place = self.place(event, event, sink);
         let index = |member: &str| event.get(member).and_then(Value::as_u64).unwrap_or(0);
         let text = |member: &str| event.get(member).and_then(Value::as_str).unwrap_or_default();
         match name {
@@ -125,7 +144,7 @@ impl Reader {
                     && let Some(part) = item.parts.get_mut(&index("content_index"))
                 {
                     part.cited += 1;
-                    sink.push(Event::Citation { block: part.block, citation });
+                    sink.cite(part.block, citation);
                 }
             }
             "reasoning_summary_text.delta" => {
@@ -144,12 +163,14 @@ impl Reader {
     }
 
     /// The place of the item an event is about: its `output_index`, else where its id was seen.
-    fn place(&mut self, event: &Value, item: &Value) -> u64 {
+    fn place(&mut self, event: &Value, item: &Value, sink: &mut Sink) -> u64 {
         let id = event.get("item_id").or_else(|| item.get("id")).and_then(Value::as_str);
         let place = event.get("output_index").and_then(Value::as_u64);
         let known = id.and_then(|id| self.by_id.get(id).copied());
-        let place = place.or(known).unwrap_or_else(|| self.items.keys().max().map_or(0, |last| last + 1));
+        let place = place.or(known).unwrap_or(self.next);
+        self.next = self.next.max(place.saturating_add(1));
         if let (Some(id), None) = (id, known) {
+            sink.keep(64 + id.len());
             self.by_id.insert(id.to_owned(), place);
         }
         place
@@ -167,7 +188,7 @@ impl Reader {
             "web_search_call" => Kind::Search,
             kind @ ("function_call" | "custom_tool_call") if !text("name").is_empty() => {
                 let block = sink.block();
-                entry.parts.insert(0, Part { block, sent: 0, cited: 0 });
+                entry.parts.insert(0, Part { block, refusal: false, sent: 0, cited: 0 });
                 self.calls = true;
                 let kind = if kind == "function_call" { CallKind::Function } else { CallKind::Custom };
                 let id = Some(text("call_id")).filter(|id| !id.is_empty()).unwrap_or_else(|| text("id"));
@@ -223,18 +244,20 @@ impl Reader {
         let annotations = part.get("annotations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let Some(delivered) = self.items.get_mut(&place).and_then(|i| i.parts.get_mut(&index)) else { return };
         for citation in annotations.iter().skip(delivered.cited).filter_map(Citation::read) {
-            sink.push(Event::Citation { block: delivered.block, citation });
+            sink.cite(delivered.block, citation);
         }
         delivered.cited = delivered.cited.max(annotations.len());
     }
 
     fn text(&mut self, place: u64, index: u64, said: Said<'_>, refusal: bool, sink: &mut Sink) {
         let item = self.items.entry(place).or_default();
-        if item.done || said.is_empty() {
+        if item.done || said.is_empty() || !item.is(Kind::Message) {
             return;
         }
-        item.kind = Kind::Message;
-        let part = item.parts.entry(index).or_insert_with(|| Part { block: sink.block(), sent: 0, cited: 0 });
+        let part = item.parts.entry(index).or_insert_with(|| Part::new(sink, refusal));
+        if part.refusal != refusal {
+            return;
+        }
         let text = said.missing(&mut part.sent);
         let block = part.block;
         if refusal && !text.is_empty() {
@@ -256,11 +279,11 @@ impl Reader {
     /// is taken from whichever came first.
     fn reasoning(&mut self, place: u64, section: (Section, u64), more: &str, sink: &mut Sink) {
         let item = self.items.entry(place).or_default();
-        if item.done || more.is_empty() || item.section.is_some_and(|(s, _)| s != section.0) {
+        let other_section = item.section.is_some_and(|(s, _)| s != section.0);
+        if item.done || more.is_empty() || other_section || !item.is(Kind::Reasoning) {
             return;
         }
-        item.kind = Kind::Reasoning;
-        let part = item.parts.entry(0).or_insert_with(|| Part { block: sink.block(), sent: 0, cited: 0 });
+        let part = item.parts.entry(0).or_insert_with(|| Part::new(sink, false));
         if item.section.is_some_and(|before| before != section) {
             sink.reasoning(part.block, "\n\n".to_owned());
         }
@@ -287,7 +310,7 @@ impl Reader {
         let Some(encrypted) = text("encrypted_content") else { return };
         let carrier = Carrier::OpenAi { id: text("id").map(str::to_owned), encrypted: encrypted.to_owned() };
         let Some(entry) = self.items.get_mut(&place) else { return };
-        let part = entry.parts.entry(0).or_insert_with(|| Part { block: sink.block(), sent: 0, cited: 0 });
+        let part = entry.parts.entry(0).or_insert_with(|| Part::new(sink, false));
         sink.push(Event::Seal { block: part.block, carrier });
     }
 
@@ -315,7 +338,7 @@ impl Reader {
         }
         let reason = response.get("incomplete_details").and_then(|d| d.get("reason")?.as_str());
         sink.push(Event::Finish(match (status, reason) {
-            ("incomplete", Some("content_filter")) => Finish::Filter { explanation: None, details: None },
+            ("incomplete", Some("content_filter")) => Finish::Filter(None),
             ("incomplete", _) => Finish::Length,
             _ if self.calls => Finish::Tools,
             _ => Finish::Natural,

@@ -249,14 +249,14 @@ fn empty(piece: &Piece) -> Piece {
 }
 
 fn is_cut(finish: &Finish) -> bool {
-    matches!(finish, Finish::Length | Finish::Context | Finish::Filter { .. })
+    matches!(finish, Finish::Length | Finish::Context | Finish::Filter(_))
 }
 
 /// `status` and `incomplete_details`.
 fn status(finish: Option<&Finish>) -> (&'static str, Value) {
     match finish {
         Some(Finish::Length | Finish::Context) => ("incomplete", json!({"reason":"max_output_tokens"})),
-        Some(Finish::Filter { .. }) => ("incomplete", json!({"reason":"content_filter"})),
+        Some(Finish::Filter(_)) => ("incomplete", json!({"reason":"content_filter"})),
         _ => ("completed", Value::Null),
     }
 }

@@ -1,0 +1,434 @@
+//! One answer from its first byte to its last, as the gateway drives it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use headgate_domain::{
+    Class, Failure,
+    Protocol::{Chat, Claude, Responses},
+    UpstreamKind,
+};
+use headgate_wire::{head::Head, observe::End, translate::same};
+use serde_json::{Value, json};
+
+use super::{
+    driver::{CREATED, REQUEST_ID, Route, chunks, events, wire},
+    normal::frames,
+    oracle,
+};
+
+fn asked(client: headgate_domain::Protocol, stream: bool) -> Value {
+    match client {
+        Chat => json!({"model":"asked","messages":[{"role":"user","content":"x"}],"stream":stream}),
+        Responses => json!({"model":"asked","input":"x","stream":stream}),
+        Claude => json!({"model":"asked","max_tokens":9,"messages":[{"role":"user","content":"x"}],"stream":stream}),
+    }
+}
+
+fn text(text: &str) -> Value {
+    json!({"choices":[{"index":0,"delta":{"content":text},"finish_reason":null}]})
+}
+
+fn finish() -> Value {
+    json!({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})
+}
+
+fn event(data: &Value) -> Bytes {
+    format!("data: {data}\n\n").into()
+}
+
+fn head(client: headgate_domain::Protocol) -> Head {
+    Head::new(client, b"{}", "asked", REQUEST_ID, CREATED)
+}
+
+#[test]
+fn keep_alives_open_the_stream_and_a_later_attempt_goes_on_where_they_stand() {
+    for (client, upstream) in
+        [(Claude, UpstreamKind::Openai), (Responses, UpstreamKind::Openai), (Chat, UpstreamKind::Claude)]
+    {
+        let route = Route::new(client, upstream);
+        let answers = route.request(&asked(client, true)).unwrap().answers;
+        assert!(answers.keeps_alive());
+        let mut first = answers.translator(head(client));
+        let mut bytes = first.keep_alive();
+        bytes.extend(first.keep_alive());
+        // It fails before its first output: another attempt takes over the head.
+        assert!(first.push(event(&json!({"error":{"message":"no"}}))).is_empty());
+        assert!(matches!(first.end(), Some(End::Failed(_))) && !first.seen().output);
+        let mut head = first.into_head();
+        assert!(head.is_open());
+        bytes.extend(head.keep_alive());
+        let mut second = answers.translator(head);
+        let body = match upstream {
+            UpstreamKind::Claude => events(&[
+                json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}),
+                json!({"type":"message_delta","delta":{"stop_reason":"end_turn"}}),
+                json!({"type":"message_stop"}),
+            ]),
+            _ => chunks(&[text("a"), finish()]),
+        };
+        bytes.extend(second.push(body.into()));
+        bytes.extend(second.finish());
+        assert_eq!(second.end(), Some(End::Complete));
+        assert!(second.keep_alive().is_empty(), "nothing after the end");
+        oracle::check(client, &bytes, false).unwrap_or_else(|why| panic!("{why} {}", String::from_utf8_lossy(&bytes)));
+    }
+}
+
+#[test]
+fn a_stream_that_only_keep_alives_have_opened_ends_with_the_clients_own_failure() {
+    for client in [Chat, Responses, Claude] {
+        let mut head = head(client);
+        let mut bytes = head.keep_alive();
+        bytes.extend(head.keep_alive());
+        let mut failure = Failure::new(Class::RateLimited, "slow down");
+        failure.retry_after = Some(Duration::from_secs(3));
+        bytes.extend(head.fail(&failure));
+        oracle::check(client, &bytes, true).unwrap();
+        let last = frames(&bytes).last().unwrap().data.to_string();
+        assert!(last.contains("slow down") && last.contains("rate_limit"), "{last}");
+        assert_eq!(client == Responses, last.contains("Please try again in 3s."), "Codex reads the delay there");
+    }
+}
+
+#[test]
+fn a_failed_response_has_the_items_that_were_finished() {
+    let route = Route::new(Responses, UpstreamKind::Claude);
+    let mut translator = route.request(&asked(Responses, true)).unwrap().answers.translator(head(Responses));
+    let block = |n: u64, text: &str| json!({"type":"content_block_start","index":n,"content_block":{"type":"text","text":text}});
+    let body = events(&[block(0, "a"), json!({"type":"content_block_stop","index":0}), block(1, "b")]);
+    let mut bytes = translator.push(body.into());
+    bytes.extend(translator.finish());
+    assert_eq!(translator.end(), Some(End::Cut));
+    bytes.extend(translator.fail(&Failure::new(Class::Cut, "broke off")));
+    oracle::check(Responses, &bytes, true).unwrap();
+    assert_eq!(frames(&bytes).last().unwrap().data["response"]["output"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn nothing_is_written_before_the_first_output_and_every_event_after_it_at_once() {
+    let route = Route::new(Claude, UpstreamKind::Openai);
+    let mut translator = route.request(&asked(Claude, true)).unwrap().answers.translator(head(Claude));
+    for early in [
+        json!({"choices":[{"delta":{"role":"assistant","content":""}}]}),
+        json!({"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"arguments":"{"}}]}}]}),
+    ] {
+        assert!(translator.push(event(&early)).is_empty() && !translator.seen().output);
+    }
+    assert!(translator.seen().work, "a call without its name is work");
+    for more in ["a", "b", "c"] {
+        assert!(!translator.push(event(&text(more))).is_empty() && translator.seen().output);
+    }
+}
+
+#[test]
+fn an_answer_whose_usage_never_comes_is_concluded_without_it() {
+    let route = Route::new(Claude, UpstreamKind::Openai);
+    let mut translator = route.request(&asked(Claude, true)).unwrap().answers.translator(head(Claude));
+    let mut bytes = translator.push(event(&text("a")));
+    assert!(!translator.is_finishing() && translator.conclude().is_empty());
+    bytes.extend(translator.push(event(&finish())));
+    assert!(translator.is_finishing());
+    bytes.extend(translator.conclude());
+    assert_eq!(translator.end(), Some(End::Complete));
+    assert!(translator.push(event(&text("late"))).is_empty() && translator.finish().is_empty());
+    oracle::check(Claude, &bytes, false).unwrap();
+}
+
+#[test]
+fn documents_and_streams_are_served_whatever_the_client_asked_for() {
+    let document =
+        json!({"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]})
+            .to_string();
+    let stream = chunks(&[text("Hi"), finish()]);
+    for client in [Claude, Responses] {
+        let route = Route::new(client, UpstreamKind::Openai);
+        for body in [document.as_bytes(), stream.as_slice(), format!("\u{feff}\n {document}").as_bytes()] {
+            let replayed = route.answer(&asked(client, true), body.chunks(3));
+            oracle::check(client, &replayed.bytes, false).unwrap();
+            let collected = route.answer(&asked(client, false), body.chunks(3)).json();
+            assert!(collected.to_string().contains("\"Hi\""), "{collected}");
+            assert_eq!(collected["model"], "asked");
+        }
+    }
+}
+
+#[test]
+fn a_page_or_nonsense_instead_of_an_answer_is_a_failure() {
+    for body in ["<html><body>Bad gateway</body></html>", "[1]", "{\"object\":\"list\",\"data\":[]}", "{\"choices\":"] {
+        for stream in [true, false] {
+            let answered =
+                Route::new(Claude, UpstreamKind::Openai).answer_whole(&asked(Claude, stream), body.as_bytes());
+            let (status, told) = answered.refused.unwrap_or_else(|| panic!("{body}"));
+            assert_eq!((status, &told["error"]["type"]), (502, &json!("api_error")), "{body}");
+        }
+    }
+}
+
+#[test]
+fn an_event_larger_than_the_limit_is_a_failure_and_not_kept() {
+    let route = Route::new(Claude, UpstreamKind::Openai);
+    let mut translator = route.request(&asked(Claude, true)).unwrap().answers.translator(head(Claude));
+    translator.push("data: ".into());
+    let piece = Bytes::from(vec![b'x'; 1 << 20]);
+    for _ in 0..20 {
+        assert!(translator.push(piece.clone()).is_empty());
+    }
+    assert!(matches!(translator.end(), Some(End::Failed(_))));
+}
+
+#[test]
+fn token_probabilities_map_between_chat_and_responses() {
+    let mut request = asked(Chat, true);
+    request["logprobs"] = json!(true);
+    request["top_logprobs"] = json!(2);
+    let route = Route::new(Chat, UpstreamKind::OpenaiResponse);
+    let sent = route.sent(&request);
+    assert_eq!((&sent["top_logprobs"], &sent["include"]), (&json!(2), &json!(["message.output_text.logprobs"])));
+    let token = json!({"token":"a","logprob":-0.5,"bytes":[97],"top_logprobs":[]});
+    let body = events(&[
+        json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a","logprobs":[token]}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ]);
+    let answered = route.answer_whole(&request, &body);
+    let found = frames(&answered.bytes).iter().any(|f| f.data["choices"][0]["logprobs"]["content"] == json!([token]));
+    assert!(found);
+    request["stream"] = json!(false);
+    assert_eq!(route.answer_whole(&request, &body).json()["choices"][0]["logprobs"]["content"], json!([token]));
+    assert_eq!(Route::new(Chat, UpstreamKind::Claude).warnings(&request), ["dropped:logprobs"]);
+}
+
+#[test]
+fn an_answer_repeats_the_request_of_a_responses_client() {
+    let request = json!({"model":"asked","input":"x","tools":[{"type":"function","name":"f","parameters":{"n":1.50}}],"metadata":{"a":"b"},"temperature":0.2});
+    let body = chunks(&[text("a"), finish()]);
+    let answer = Route::new(Responses, UpstreamKind::Openai).answer_whole(&request, &body).json();
+    for member in ["tools", "metadata", "temperature"] {
+        assert_eq!(answer[member], request[member]);
+    }
+    assert_eq!((&answer["tool_choice"], &answer["usage"]), (&json!("auto"), &Value::Null));
+}
+
+#[test]
+fn a_codex_answer_is_relayed_with_the_name_asked_for_and_collected_if_no_stream_was_wanted() {
+    let item = json!({"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]});
+    let body = events(&[
+        json!({"type":"response.created","sequence_number":0,"response":{"id":"r","model":"sent","status":"in_progress"}}),
+        json!({"type":"response.output_text.delta","sequence_number":1,"item_id":"m","output_index":0,"delta":"Hi"}),
+        json!({"type":"response.output_item.done","sequence_number":2,"output_index":0,"item":item}),
+        json!({"type":"response.completed","sequence_number":3,"response":{"id":"r","model":"sent","status":"completed","output":[]}}),
+    ]);
+    let route = Route::new(Responses, UpstreamKind::Codex);
+    let streamed = route.answer(&asked(Responses, true), body.chunks(5));
+    let expected = String::from_utf8(body.clone()).unwrap().replace("\"sent\"", "\"asked\"");
+    assert_eq!((String::from_utf8(streamed.bytes).unwrap(), streamed.end), (expected, End::Complete));
+    let collected = route.answer(&asked(Responses, false), body.chunks(5)).json();
+    assert_eq!((&collected["output"], &collected["model"]), (&json!([item]), &json!("asked")));
+    let cut = route.answer(&asked(Responses, true), [&body[..body.len() - 150]]);
+    assert_eq!(cut.end, End::Cut);
+    assert_eq!(frames(&cut.bytes).last().unwrap().data["type"], "response.failed");
+    assert!(!route.request(&asked(Responses, true)).unwrap().answers.keeps_alive());
+}
+
+#[test]
+fn carriers_are_restored_for_their_maker_and_removed_for_others() {
+    let carrier = |json: &str| {
+        use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+        format!("hg1.{}", URL_SAFE_NO_PAD.encode(json))
+    };
+    let openai = carrier(r#"{"o":"openai","d":{"id":"rs_1","encrypted_content":"gAAA"}}"#);
+    let claude = carrier(r#"{"o":"claude","d":{"type":"thinking","thinking":"t","signature":"sig"}}"#);
+    let body = json!({"model":"m","input":[{"role":"user","content":"x"},
+        {"type":"reasoning","id":"a","summary":[],"encrypted_content":openai},
+        {"type":"reasoning","id":"b","summary":[],"encrypted_content":claude}]});
+    let restored: Value =
+        serde_json::from_slice(&same::restore(Responses, body.to_string().as_bytes(), "sent").unwrap()).unwrap();
+    assert_eq!(restored["input"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&restored["input"][1]["id"], &restored["input"][1]["encrypted_content"]),
+        (&json!("rs_1"), &json!("gAAA"))
+    );
+    assert_eq!(restored["model"], "sent");
+    let body = json!({"model":"m","messages":[{"role":"assistant","content":[
+        {"type":"thinking","thinking":"","signature":claude},{"type":"thinking","thinking":"","signature":openai},
+        {"type":"server_tool_use","id":"srvtoolu_hg_1","name":"web_search","input":{}},
+        {"type":"web_search_tool_result","tool_use_id":"srvtoolu_hg_1","content":[]},{"type":"text","text":"a"}]}]});
+    let restored: Value =
+        serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
+    assert_eq!(
+        restored["messages"][0]["content"],
+        json!([{"type":"thinking","thinking":"t","signature":"sig"},{"type":"text","text":"a"}])
+    );
+    assert_eq!(
+        same::restore(Claude, br#"{"model":"m","messages":[{"role":"user","content":"what is hg1. ?"}]}"#, "m"),
+        None
+    );
+    let codex = Route::new(Responses, UpstreamKind::Codex);
+    let body = json!({"model":"m","input":[{"type":"reasoning","summary":[],"encrypted_content":claude},{"role":"user","content":"x"}]});
+    assert_eq!(codex.sent(&body)["input"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn sealed_reasoning_makes_the_round_trip_over_a_foreign_client() {
+    // Claude's thinking, held by a Responses client, comes back to Claude exactly as it was.
+    let route = Route::new(Responses, UpstreamKind::Claude);
+    let block = json!({"type":"thinking","thinking":"why é","signature":"sig==","extra":1});
+    let answer = json!({"type":"message","content":[block,{"type":"redacted_thinking","data":"ZZ"},{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"tool_use"});
+    let collected = route.answer_whole(&asked(Responses, false), answer.to_string().as_bytes()).json();
+    let mut input = vec![json!({"role":"user","content":"x"})];
+    input.extend(collected["output"].as_array().unwrap().clone());
+    input.push(json!({"type":"function_call_output","call_id":"t","output":"1"}));
+    let sent = route
+        .clone()
+        .with(json!({"thinking":"manual"}))
+        .sent(&json!({"model":"m","input":input,"reasoning":{"effort":"low"}}));
+    assert_eq!(sent["messages"][1]["content"][0], block);
+    assert_eq!(sent["messages"][1]["content"][1], json!({"type":"redacted_thinking","data":"ZZ"}));
+    assert_eq!(sent["thinking"]["type"], "enabled", "signed reasoning lets the model think on");
+    // OpenAI's, held by a Claude client.
+    let route = Route::new(Claude, UpstreamKind::OpenaiResponse);
+    let item = json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"gAA"});
+    let answer =
+        json!({"status":"completed","output":[item,{"type":"message","content":[{"type":"output_text","text":"hi"}]}]});
+    let collected = route.answer_whole(&asked(Claude, false), answer.to_string().as_bytes()).json();
+    let messages = json!([{"role":"user","content":"x"},{"role":"assistant","content":collected["content"]},{"role":"user","content":"y"}]);
+    let sent = route.sent(&json!({"model":"m","max_tokens":20,"messages":messages}));
+    assert_eq!(
+        sent["input"][1],
+        json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a\n\nb"}],"encrypted_content":"gAA"})
+    );
+}
+
+#[test]
+fn citations_without_a_counterpart_are_recorded() {
+    let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
+    let answer = json!({"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a","annotations":[annotation]}]}]});
+    for stream in [true, false] {
+        let answered = Route::new(Claude, UpstreamKind::OpenaiResponse)
+            .answer_whole(&asked(Claude, stream), answer.to_string().as_bytes());
+        assert_eq!(answered.warnings.codes(), ["dropped:citations"]);
+    }
+}
+
+#[test]
+fn claudes_citations_span_their_text_block() {
+    let cited = json!({"type":"web_search_result_location","url":"https://a.test","title":"T","cited_text":"x"});
+    let answer = json!({"content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}},
+        {"type":"web_search_tool_result","tool_use_id":"s","content":[]},{"type":"text","text":"ab"},{"type":"text","text":"cde","citations":[cited]}],"stop_reason":"end_turn"}).to_string();
+    let chat = Route::new(Chat, UpstreamKind::Claude).answer_whole(&asked(Chat, false), answer.as_bytes()).json();
+    let span = &chat["choices"][0]["message"]["annotations"][0]["url_citation"];
+    assert_eq!((&span["start_index"], &span["end_index"]), (&json!(2), &json!(5)));
+    let responses =
+        Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), answer.as_bytes()).json();
+    assert_eq!(responses["output"][0]["action"]["query"], "q");
+    assert_eq!(responses["output"][2]["content"][0]["annotations"][0]["end_index"], 3);
+}
+
+#[test]
+fn http_errors_of_an_upstream_are_told_in_the_clients_shape() {
+    use super::driver::refusal;
+    for (status, body, claude, chat) in [
+        (401, "{\"error\":{\"message\":\"bad key\"}}", (502, "api_error"), (502, "upstream_auth")),
+        (402, "{\"error\":{\"message\":\"pay\"}}", (429, "rate_limit_error"), (429, "insufficient_quota")),
+        (
+            400,
+            "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 9\"}}",
+            (400, "invalid_request_error"),
+            (400, "context_length_exceeded"),
+        ),
+        (500, "", (502, "api_error"), (502, "upstream_error")),
+    ] {
+        let (code, told) = refusal(Claude, status, body.as_bytes());
+        assert_eq!((code, told["error"]["type"].as_str().unwrap()), claude, "{body}");
+        let (code, told) = refusal(Chat, status, body.as_bytes());
+        assert_eq!((code, told["error"]["code"].as_str().unwrap()), chat, "{body}");
+    }
+}
+
+#[test]
+fn half_an_event_at_the_end_of_a_stream_counts_only_if_it_is_complete_json() {
+    let route = Route::new(Claude, UpstreamKind::Openai);
+    let mut body = wire(&[json!({"data":text("a")})]);
+    body.extend_from_slice(format!("data: {}", finish()).as_bytes());
+    assert_eq!(route.answer_whole(&asked(Claude, true), &body).end, End::Complete);
+    body.pop();
+    assert_eq!(route.answer_whole(&asked(Claude, true), &body).end, End::Cut);
+}
+
+#[test]
+fn every_delta_reaches_the_client_when_it_comes() {
+    let item = |kind: &str| json!({"type":"response.output_item.added","output_index":0,"item":{"type":kind,"id":"i","call_id":"c","name":"f"}});
+    let delta = |name: &str| json!({"type":format!("response.{name}.delta"),"item_id":"i","output_index":0,"summary_index":0,"delta":"x"});
+    let block = |block: Value| json!({"type":"content_block_start","index":0,"content_block":block});
+    let part = |part: Value| json!({"type":"content_block_delta","index":0,"delta":part});
+    let chunk = |delta: Value| json!({"choices":[{"index":0,"delta":delta}]});
+    for (client, upstream, opening, delta) in [
+        (Claude, UpstreamKind::OpenaiResponse, item("message"), delta("output_text")),
+        (Claude, UpstreamKind::OpenaiResponse, item("message"), delta("refusal")),
+        (Chat, UpstreamKind::OpenaiResponse, item("reasoning"), delta("reasoning_summary_text")),
+        (Chat, UpstreamKind::OpenaiResponse, item("reasoning"), delta("reasoning_text")),
+        (Claude, UpstreamKind::OpenaiResponse, item("function_call"), delta("function_call_arguments")),
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"text","text":""})),
+            part(json!({"type":"text_delta","text":"x"})),
+        ),
+        (
+            Responses,
+            UpstreamKind::Claude,
+            block(json!({"type":"thinking","thinking":""})),
+            part(json!({"type":"thinking_delta","thinking":"x"})),
+        ),
+        (
+            Responses,
+            UpstreamKind::Claude,
+            block(json!({"type":"tool_use","id":"c","name":"f","input":{}})),
+            part(json!({"type":"input_json_delta","partial_json":"x"})),
+        ),
+        (Responses, UpstreamKind::Openai, chunk(json!({"role":"assistant"})), chunk(json!({"content":"x"}))),
+        (Responses, UpstreamKind::Openai, chunk(json!({"role":"assistant"})), chunk(json!({"refusal":"x"}))),
+        (
+            Claude,
+            UpstreamKind::Openai,
+            chunk(json!({"role":"assistant"})),
+            chunk(json!({"reasoning_details":[{"text":"x"}]})),
+        ),
+        (
+            Claude,
+            UpstreamKind::Openai,
+            chunk(json!({"tool_calls":[{"index":0,"id":"c","function":{"name":"f"}}]})),
+            chunk(json!({"tool_calls":[{"index":0,"function":{"arguments":"x"}}]})),
+        ),
+    ] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        translator.push(event(&opening));
+        assert!(translator.seen().work || opening["choices"].is_array(), "{opening}");
+        for _ in 0..3 {
+            let bytes = String::from_utf8(translator.push(event(&delta))).unwrap();
+            assert!(bytes.contains("\"x\""), "{delta} gives {bytes}");
+        }
+        assert!(translator.seen().output && !translator.has_ended());
+        assert_eq!(translator.last_event(), Some(delta["type"].as_str().unwrap_or("chunk")));
+    }
+}
+
+#[test]
+fn an_end_that_has_a_cause_is_output_and_a_natural_one_is_not() {
+    let body = |reason: &str| chunks(&[json!({"choices":[{"index":0,"delta":{},"finish_reason":reason}]})]);
+    for (reason, output) in [("length", true), ("content_filter", true), ("stop", false), ("tool_calls", false)] {
+        let route = Route::new(Claude, UpstreamKind::Openai);
+        let mut translator = route.request(&asked(Claude, true)).unwrap().answers.translator(head(Claude));
+        translator.push(body(reason).into());
+        assert_eq!(translator.seen().output, output, "{reason}");
+        assert_eq!(translator.end(), Some(if output { End::Complete } else { End::Empty }));
+    }
+}
+
+#[test]
+fn a_client_without_a_stream_gets_no_keep_alive() {
+    let route = Route::new(Claude, UpstreamKind::Openai);
+    let answers = route.request(&asked(Claude, false)).unwrap().answers;
+    assert!(!answers.keeps_alive() && answers.translator(head(Claude)).keep_alive().is_empty());
+}

@@ -1,0 +1,209 @@
+//! Clients of each protocol on upstreams of every other: through the whole gateway, with faults.
+
+use headgate_tests::{
+    fake::{Behaviour, Fake, Point},
+    harness::{Headgate, KEY, PATHS},
+};
+use serde_json::{Value, json};
+
+/// Kinds of upstreams that are translated to, and the route each is called at.
+const KINDS: [(&str, &str); 4] = [
+    ("openai", "/v1/chat/completions"),
+    ("openai-response", "/v1/responses"),
+    ("claude", "/v1/messages"),
+    ("codex", "/v1/responses"),
+];
+
+async fn start(upstreams: &[(&Fake, &str)], group: &str) -> Headgate {
+    let list: Vec<String> = upstreams
+        .iter()
+        .enumerate()
+        .map(|(n, (fake, kind))| format!("{{ name: u{n}, base_url: '{}', protocol: {kind} }}", fake.url()))
+        .collect();
+    let members: Vec<String> =
+        (0..upstreams.len()).map(|n| format!("{{ upstream: u{n}, priority: {} }}", n + 1)).collect();
+    Headgate::start(&format!(
+        "version: 1\nupstreams: [ {} ]\ngroups: [ {{ name: g, {group} members: [ {} ] }} ]\n\
+         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
+        list.join(", "),
+        members.join(", ")
+    ))
+    .await
+}
+
+/// The text of a whole answer in the shape of its protocol.
+fn text_of(path: &str, answer: &Value) -> String {
+    let text = match path {
+        "/v1/chat/completions" => answer.pointer("/choices/0/message/content"),
+        "/v1/responses" => answer["output"]
+            .as_array()
+            .and_then(|items| items.iter().find(|i| i["type"] == "message"))
+            .and_then(|m| m.pointer("/content/0/text")),
+        _ => answer["content"].as_array().and_then(|c| c.iter().find(|b| b["type"] == "text")).map(|b| &b["text"]),
+    };
+    text.and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Whether a stream ended as its protocol wants.
+fn is_whole(path: &str, stream: &str) -> bool {
+    let end = match path {
+        "/v1/chat/completions" => "data: [DONE]",
+        "/v1/responses" => "event: response.completed",
+        _ => "event: message_stop",
+    };
+    stream.matches(end).count() == 1
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_client_is_served_by_every_kind_of_upstream_whole_and_streamed() {
+    for (kind, route) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        for path in PATHS {
+            let whole = headgate.ask(path, "m", false).send().await.unwrap();
+            assert_eq!(whole.status(), 200, "{kind} {path}: {}", whole.text().await.unwrap());
+            let id = whole.headers()["x-headgate-request-id"].to_str().unwrap().to_owned();
+            assert_eq!(whole.headers()["content-type"], "application/json", "{kind} {path}");
+            let answer: Value = whole.json().await.unwrap();
+            assert!(text_of(path, &answer).contains("GATE-OK"), "{kind} {path}: {answer}");
+            assert_eq!(answer["model"], "m");
+            assert_eq!(fake.last().path.split('?').next(), Some(route), "{kind} {path}");
+            let (request, attempts) = headgate.database.record(&id).await;
+            assert_eq!((&request["outcome"], &attempts[0]["protocol"]), (&json!("success"), &json!(kind)), "{request}");
+            assert!(request["tokens_output"].as_i64().is_some_and(|n| n > 0), "{kind} {path}: {request}");
+            let stream = headgate.ask(path, "m", true).send().await.unwrap();
+            assert!(stream.headers()["content-type"].to_str().unwrap().starts_with("text/event-stream"));
+            let text = stream.text().await.unwrap();
+            assert!(text.contains("GATE") && is_whole(path, &text), "{kind} {path}: {text}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_translated_candidate_that_fails_before_its_first_output_is_never_noticed() {
+    for (kind, _) in KINDS {
+        let (first, second) = (Fake::start().await, Fake::start().await);
+        let headgate = start(&[(&first, kind), (&second, "passthrough")], "").await;
+        for behaviour in [
+            Behaviour::status(503),
+            Behaviour { cut: Some(Point::AfterHeaders), ..Behaviour::default() },
+            Behaviour { body: Some("{no json".to_owned()), ..Behaviour::default() },
+        ] {
+            first.always(behaviour.clone());
+            for path in PATHS {
+                for stream in [false, true] {
+                    let answer = headgate.ask(path, "m", stream).send().await.unwrap();
+                    let status = answer.status();
+                    let text = answer.text().await.unwrap();
+                    assert!(status == 200 && text.contains("GATE"), "{kind} {path} {stream} {behaviour:?}: {text}");
+                }
+            }
+            headgate.admin_raw(reqwest::Method::POST, "/upstreams/1/reset", Some(json!({}))).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_translated_stream_that_breaks_ends_with_the_clients_own_error_event() {
+    for (kind, _) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        fake.always(Behaviour { pieces: 20, cut: Some(Point::MidEvent(8)), ..Behaviour::default() });
+        for path in PATHS {
+            let answer = headgate.ask(path, "m", true).send().await.unwrap();
+            let id = answer.headers()["x-headgate-request-id"].to_str().unwrap().to_owned();
+            let text = answer.text().await.unwrap();
+            let told = match path {
+                "/v1/chat/completions" => text.contains("data: {\"error\":"),
+                "/v1/responses" => text.contains("event: response.failed"),
+                _ => text.contains("event: error"),
+            };
+            assert!(told && !is_whole(path, &text), "{kind} {path}: {text}");
+            let (request, _) = headgate.database.record(&id).await;
+            assert_eq!(request["outcome"], "partial", "{kind} {path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_of_the_upstream_is_told_in_the_clients_words() {
+    for (kind, route) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        for path in PATHS.into_iter().filter(|path| *path != route) {
+            fake.always(Behaviour::status(400));
+            let answer = headgate.ask(path, "m", false).send().await.unwrap();
+            assert_eq!(answer.status(), 400, "{kind} {path}");
+            let error: Value = answer.json().await.unwrap();
+            assert!(error["error"]["message"].is_string(), "{kind} {path}: {error}");
+            assert_eq!(error["type"] == "error", path == "/v1/messages", "{kind} {path}: {error}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_carried_is_told_and_a_strict_group_refuses_it_before_anything_is_sent() {
+    let (chat, strict) = (Fake::start().await, Fake::start().await);
+    let body = json!({"model":"m","max_tokens":16,"top_k":5,"messages":[{"role":"user","content":"hi"}]});
+    let headgate = start(&[(&chat, "openai")], "").await;
+    let lossy = headgate.post("/v1/messages", &body).send().await.unwrap();
+    assert_eq!(lossy.status(), 200);
+    let warnings = lossy.headers()["x-headgate-warnings"].to_str().unwrap().to_owned();
+    assert!(warnings.contains("top_k"), "{warnings}");
+    let id = lossy.headers()["x-headgate-request-id"].to_str().unwrap().to_owned();
+    let (_, attempts) = headgate.database.record(&id).await;
+    assert!(attempts[0]["warnings"].to_string().contains("top_k"), "{attempts:?}");
+    let headgate = start(&[(&strict, "openai")], "strict: true,").await;
+    let refused = headgate.post("/v1/messages", &body).send().await.unwrap();
+    assert_eq!(refused.status(), 422);
+    assert_eq!(refused.headers()["x-headgate-error"], "translation_loss");
+    assert!(strict.seen().is_empty());
+    assert_eq!(headgate.ask("/v1/messages", "m", false).send().await.unwrap().status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_only_its_own_protocol_can_say_goes_to_the_next_candidate_without_an_attempt() {
+    let (chat, claude) = (Fake::start().await, Fake::start().await);
+    let headgate = start(&[(&chat, "openai"), (&claude, "claude")], "").await;
+    let body = json!({"model":"m","max_tokens":16,"messages":[{"role":"user","content":[{"type":"container_upload","file_id":"f"}]}]});
+    let answer = headgate.post("/v1/messages", &body).send().await.unwrap();
+    assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
+    assert_eq!(
+        (&answer.headers()["x-headgate-upstream"], &answer.headers()["x-headgate-attempts"]),
+        (&"u1".parse().unwrap(), &"1".parse().unwrap())
+    );
+    assert!(chat.seen().is_empty());
+    let headgate = start(&[(&chat, "openai")], "").await;
+    let refused = headgate.post("/v1/messages", &body).send().await.unwrap();
+    assert_eq!(refused.status(), 400);
+    let error: Value = refused.json().await.unwrap();
+    assert_eq!((&error["type"], &error["error"]["type"]), (&json!("error"), &json!("invalid_request_error")));
+    assert!(chat.seen().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_a_translated_stream_hears_from_us_while_the_upstream_is_silent() {
+    for (kind, route) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        let settings = headgate.admin(reqwest::Method::GET, "/settings", None).await;
+        let patch = json!({"revision": settings["revision"], "values": {"keep_alive": "1s"}});
+        headgate.admin(reqwest::Method::PATCH, "/settings", Some(patch)).await;
+        // Long enough for one keep-alive between two events.
+        fake.always(Behaviour { pieces: 2, gap_ms: 1300, ..Behaviour::default() });
+        let mut asked = tokio::task::JoinSet::new();
+        for path in PATHS.into_iter().filter(|path| *path != route) {
+            let request = headgate.ask(path, "m", true);
+            asked.spawn(async move { (path, request.send().await.unwrap().text().await.unwrap()) });
+        }
+        while let Some(answered) = asked.join_next().await {
+            let (path, text) = answered.unwrap();
+            let heard = match path {
+                "/v1/chat/completions" => text.matches("\"delta\":{").count() > 4,
+                "/v1/responses" => text.contains("keepalive") || text.contains("in_progress"),
+                _ => text.contains("event: ping"),
+            };
+            assert!(heard && is_whole(path, &text), "{kind} {path}: {text}");
+        }
+    }
+}
