@@ -68,12 +68,21 @@ export function testUpstream(id: number, question: TestQuestion, signal: AbortSi
   return steps<TestStep>(`/upstreams/${id}/test`, question, signal);
 }
 
-/** A mutation that renews the lists a change of configuration touches. */
+/** Answers that a change of configuration may make old: those from memory are waited for, those from the database are not. */
+const FROM_MEMORY = ["upstreams", "groups", "members", "keys", "settings", "tags", "explain"];
+const FROM_DATABASE = ["overview", "revisions", "status"];
+
+/** A mutation that renews what a change of configuration touches. */
 export function useChange<Args extends unknown[], T>(change: (...args: Args) => Promise<T>) {
   const client = useQueryClient();
+  const renew = (names: readonly string[]) =>
+    client.invalidateQueries({ predicate: (query) => names.includes(String(query.queryKey[0])) });
   const mutation = useMutation({
     mutationFn: (args: Args) => change(...args),
-    onSettled: () => client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "requests" }),
+    onSettled: () => {
+      void renew(FROM_DATABASE);
+      return renew(FROM_MEMORY);
+    },
   });
   return { ...mutation, run: (...args: Args) => mutation.mutateAsync(args) };
 }
