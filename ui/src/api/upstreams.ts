@@ -1,8 +1,8 @@
 /** Upstreams: reading, changing, testing. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { useQuery } from "@tanstack/vue-query";
 import { computed, toValue, type MaybeRefOrGetter } from "vue";
 import { api, steps, take } from "./client";
-import type { TestStep, Upstream } from "./types";
+import type { TestStep } from "./types";
 
 const KEY = ["upstreams"];
 
@@ -67,27 +67,6 @@ export interface TestQuestion {
 export function testUpstream(id: number, question: TestQuestion, signal: AbortSignal): AsyncGenerator<TestStep> {
   return steps<TestStep>(`/upstreams/${id}/test`, question, signal);
 }
-
-/** Answers that a change of configuration may make old: those from memory are waited for, those from the database are not. */
-const FROM_MEMORY = ["upstreams", "groups", "members", "keys", "settings", "tags", "explain"];
-const FROM_DATABASE = ["overview", "revisions", "status"];
-
-/** A mutation that renews what a change of configuration touches. */
-export function useChange<Args extends unknown[], T>(change: (...args: Args) => Promise<T>) {
-  const client = useQueryClient();
-  const renew = (names: readonly string[]) =>
-    client.invalidateQueries({ predicate: (query) => names.includes(String(query.queryKey[0])) });
-  const mutation = useMutation({
-    mutationFn: (args: Args) => change(...args),
-    onSettled: () => {
-      void renew(FROM_DATABASE);
-      return renew(FROM_MEMORY);
-    },
-  });
-  return { ...mutation, run: (...args: Args) => mutation.mutateAsync(args) };
-}
-
-export type { Upstream };
 
 export type BatchAction =
   { action: "enable" | "disable" | "delete" } | { action: "tag" | "untag"; main?: string; labels?: string[] };
