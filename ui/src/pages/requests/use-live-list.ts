@@ -30,6 +30,13 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
     late = setTimeout(() => !isHeld.value && show(), RECORDED_MS);
   }
 
+  /** On request, even while held. */
+  function showNow(): void {
+    show();
+    clearTimeout(late);
+    late = setTimeout(show, RECORDED_MS);
+  }
+
   const release = onFeed((event) => {
     if (event.type === "request_finished") waiting.value += 1;
     if (isHeld.value) return;
@@ -46,5 +53,5 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
     clearTimeout(timer);
     clearTimeout(late);
   });
-  return { waiting, show };
+  return { waiting, show: showNow };
 }
