@@ -55,9 +55,13 @@ async fn main() -> ExitCode {
 
 fn setup(args: &Args, name: &str) -> Result<Setup> {
     let session = std::env::var("HEADGATE_SESSION").context("this runs inside tests/desktop/session.sh")?;
-    let data_dir = PathBuf::from(session).join(name);
-    std::fs::create_dir_all(&data_dir)?;
-    Ok(Setup { app: args.app.clone(), data_dir: data_dir.join("data"), port: free_port()?, environment: Vec::new() })
+    let place = PathBuf::from(session).join(name);
+    std::fs::create_dir_all(&place)?;
+    // What the pages and the shell remember is this scenario's own.
+    let environment = ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"]
+        .map(|variable| (variable.to_owned(), place.join(variable).display().to_string()))
+        .to_vec();
+    Ok(Setup { app: args.app.clone(), data_dir: place.join("data"), port: free_port()?, environment })
 }
 
 async fn it_opens_with_the_gateway_listening(args: &Args) -> Result<()> {
