@@ -24,7 +24,7 @@ function hand(gateway, request, response) {
   const onward = http.request(
     { host: gateway.hostname, port: gateway.port, path: request.url, method: request.method, headers },
     (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
+      response.writeHead(answer.statusCode, answer.headers).flushHeaders();
       answer.pipe(response);
     },
   );
@@ -33,7 +33,7 @@ function hand(gateway, request, response) {
   request.pipe(onward);
 }
 
-/** Resolves to the address of the page and a function that stops serving. */
+/** Resolves to the address of the page and functions that stop serving and that end what is open. */
 export async function serve(gatewayUrl) {
   const gateway = new URL(gatewayUrl);
   const server = http.createServer((request, response) => {
@@ -43,5 +43,11 @@ export async function serve(gatewayUrl) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const stop = () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve)));
-  return { url: `http://127.0.0.1:${server.address().port}/ui/`, stop };
+  const { port } = server.address();
+  /** Breaks the line; the answer mends it. */
+  const cut = async () => {
+    await stop();
+    return () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  };
+  return { url: `http://127.0.0.1:${port}/ui/`, stop, cut };
 }

@@ -44,7 +44,7 @@ test("from an empty gateway to a first answer", async (t) => {
   await sees(page, "It works");
   await sees(page, "Direct");
   await page.click("text=Open Headgate");
-  await sees(page, "All 1 upstreams in use are answering");
+  await sees(page, "The upstream in use is answering");
 });
 
 test("an upstream that fails changes its lane at once, and what it says is shown as text", async (t) => {

@@ -121,7 +121,7 @@ export async function startWorld({ configuration = usualConfiguration } = {}) {
     await Promise.all(fakes.map((fake) => fake.stop()));
     await rm(folder, { recursive: true, force: true });
   };
-  return { url, ui: page.url, token, data, fakes, admin, ask, stop };
+  return { url, ui: page.url, token, data, fakes, admin, ask, cut: page.cut, stop };
 }
 
 /** Some traffic of every kind. */

@@ -1,8 +1,8 @@
 /** Upstreams: reading, changing, testing. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { useQuery } from "@tanstack/vue-query";
 import { computed, toValue, type MaybeRefOrGetter } from "vue";
 import { api, steps, take } from "./client";
-import type { TestStep, Upstream } from "./types";
+import type { TestStep } from "./types";
 
 const KEY = ["upstreams"];
 
@@ -67,18 +67,6 @@ export interface TestQuestion {
 export function testUpstream(id: number, question: TestQuestion, signal: AbortSignal): AsyncGenerator<TestStep> {
   return steps<TestStep>(`/upstreams/${id}/test`, question, signal);
 }
-
-/** A mutation that renews the lists a change of configuration touches. */
-export function useChange<Args extends unknown[], T>(change: (...args: Args) => Promise<T>) {
-  const client = useQueryClient();
-  const mutation = useMutation({
-    mutationFn: (args: Args) => change(...args),
-    onSettled: () => client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "requests" }),
-  });
-  return { ...mutation, run: (...args: Args) => mutation.mutateAsync(args) };
-}
-
-export type { Upstream };
 
 export type BatchAction =
   { action: "enable" | "disable" | "delete" } | { action: "tag" | "untag"; main?: string; labels?: string[] };

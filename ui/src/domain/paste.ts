@@ -38,12 +38,13 @@ export function nameFor(address: string, taken: readonly string[] = []): string 
     const isNumber = /^[\d.:a-f]+$/i.test(host);
     name = isNumber || labels.length === 0 ? [host, url.port].filter(Boolean).join("-") : (labels[0] ?? host);
   } catch {
-    return unique(name, taken);
+    return freeName(name, taken);
   }
-  return unique(name.replace(/[^\w.-]+/g, "-").slice(0, 60), taken);
+  return freeName(name.replace(/[^\w.-]+/g, "-").slice(0, 60), taken);
 }
 
-function unique(name: string, taken: readonly string[]): string {
+/** The name, with a number behind it if it is taken. */
+export function freeName(name: string, taken: readonly string[]): string {
   const used = new Set(taken.map((t) => t.toLowerCase()));
   if (!used.has(name.toLowerCase())) return name;
   let n = 2;

@@ -1,7 +1,7 @@
 /** Pausing the gateway: new requests are refused until it is resumed. */
 import { computed } from "vue";
 import { pauseGateway, useStatus } from "@/api/status";
-import { useChange } from "@/api/upstreams";
+import { useChange } from "@/api/change";
 import { text } from "@/i18n";
 import { explainFailure } from "@/lib/explain-failure";
 import { toast } from "@/state/toast";

@@ -24,7 +24,7 @@ export function refreshFromFeed(client: QueryClient): () => void {
   const renew = () => {
     timer = undefined;
     last = Date.now();
-    if (everything) void client.invalidateQueries();
+    if (everything) void client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "upstream-models" });
     else for (const name of waiting) void client.invalidateQueries({ queryKey: [name] });
     everything = false;
     waiting.clear();

@@ -1,6 +1,6 @@
 /** How this person likes the window. Kept on this machine; the start-up script reads the same place. */
 import { defineStore } from "pinia";
-import { ref, watch } from "vue";
+import { computed, ref, watch } from "vue";
 
 export type Theme = "light" | "dark" | "system";
 export type Density = "comfortable" | "compact";
@@ -41,18 +41,19 @@ export const usePreferences = defineStore("preferences", () => {
   const hiddenColumns = ref(kept.hiddenColumns);
   const rowsPerPage = ref(kept.rowsPerPage);
   const welcomed = ref(kept.welcomed);
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const systemIsDark = ref(system.matches);
+  const isDark = computed(() => (theme.value === "system" ? systemIsDark.value : theme.value === "dark"));
 
   function paint(): void {
     const root = document.documentElement;
-    const system = prefersDark.matches ? "dark" : "light";
-    root.dataset.theme = theme.value === "system" ? system : theme.value;
+    root.dataset.theme = isDark.value ? "dark" : "light";
     root.dataset.density = density.value;
     root.lang = language.value === "zh" ? "zh-CN" : "en";
   }
 
-  prefersDark.addEventListener("change", paint);
-  watch([theme, density, language], paint, { immediate: true });
+  system.addEventListener("change", (event) => (systemIsDark.value = event.matches));
+  watch([isDark, density, language], paint, { immediate: true });
   watch(
     [theme, density, language, hiddenColumns, rowsPerPage, welcomed],
     () => {
@@ -69,5 +70,5 @@ export const usePreferences = defineStore("preferences", () => {
     { deep: true },
   );
 
-  return { theme, density, language, hiddenColumns, rowsPerPage, welcomed };
+  return { theme, isDark, density, language, hiddenColumns, rowsPerPage, welcomed };
 });
