@@ -250,14 +250,16 @@ fn carriers_are_restored_for_their_maker_and_removed_for_others() {
         (&json!("rs_1"), &json!("gAAA"))
     );
     assert_eq!(restored["model"], "sent");
-    let body = json!({"model":"m","messages":[{"role":"assistant","content":[
+    let body = json!({"model":"m","messages":[{"role":"user","content":"x"},
+        {"role":"assistant","content":[{"type":"thinking","thinking":"","signature":openai}]},{"role":"assistant","content":[
         {"type":"thinking","thinking":"","signature":claude},{"type":"thinking","thinking":"","signature":openai},
         {"type":"server_tool_use","id":"srvtoolu_hg_1","name":"web_search","input":{}},
         {"type":"web_search_tool_result","tool_use_id":"srvtoolu_hg_1","content":[]},{"type":"text","text":"a"}]}]});
     let restored: Value =
         serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
+    assert_eq!(restored["messages"].as_array().unwrap().len(), 2, "a message left without blocks is removed");
     assert_eq!(
-        restored["messages"][0]["content"],
+        restored["messages"][1]["content"],
         json!([{"type":"thinking","thinking":"t","signature":"sig"},{"type":"text","text":"a"}])
     );
     assert_eq!(
@@ -432,4 +434,49 @@ fn a_client_without_a_stream_gets_no_keep_alive() {
     let route = Route::new(Claude, UpstreamKind::Openai);
     let answers = route.request(&asked(Claude, false)).unwrap().answers;
     assert!(!answers.keeps_alive() && answers.translator(head(Claude)).keep_alive().is_empty());
+}
+
+#[test]
+fn what_an_upstream_makes_us_keep_is_bounded() {
+    let big = "x".repeat(1 << 20);
+    let block = |block: Value| json!({"type":"content_block_start","index":0,"content_block":block});
+    let part = |part: Value| json!({"type":"content_block_delta","index":0,"delta":part});
+    let nameless = json!({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":big}}]}}]});
+    for (client, upstream, opening, more) in [
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"thinking","thinking":""})),
+            part(json!({"type":"thinking_delta","thinking":big})),
+        ),
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"server_tool_use","name":"web_search"})),
+            part(json!({"type":"input_json_delta","partial_json":big})),
+        ),
+        (Claude, UpstreamKind::Openai, json!({"choices":[]}), nameless),
+    ] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        translator.push(event(&opening));
+        let ended = (0..20).position(|_| {
+            translator.push(event(&more));
+            translator.has_ended()
+        });
+        assert_eq!(ended, Some(16), "{opening}");
+        assert!(matches!(translator.end(), Some(End::Failed(_))));
+    }
+}
+
+#[test]
+fn an_answer_of_too_many_parts_is_a_failure() {
+    let route = Route::new(Responses, UpstreamKind::Claude);
+    let mut translator = route.request(&asked(Responses, true)).unwrap().answers.translator(head(Responses));
+    let block = |n: u32| json!({"type":"content_block_start","index":n,"content_block":{"type":"text","text":"a"}});
+    let ended = (0..6000).position(|n| {
+        translator.push(event(&block(n)));
+        translator.has_ended()
+    });
+    assert_eq!(ended, Some(4096));
 }

@@ -445,3 +445,36 @@ fn pages_cited_by_a_streamed_text_follow_it_for_a_chat_client() {
         ]
     );
 }
+
+#[test]
+fn a_native_freeform_call_passes_and_one_the_client_cannot_take_is_wrapped() {
+    let custom = |input: &str| json!({"tool_calls":[{"index":0,"id":"c","type":"custom","custom":{"name":"apply_patch","input":input}}]});
+    let body = chunks(&[
+        delta(custom("*** {\"input\":")),
+        delta(json!({"tool_calls":[{"index":0,"custom":{"input":"1}"}}]})),
+        finish("tool_calls"),
+    ]);
+    let request = json!({"model":"m","input":"x","stream":true,"tools":[{"type":"custom","name":"apply_patch"}]});
+    let route = Route::new(Responses, UpstreamKind::Openai).with(json!({"custom_tools":true}));
+    let (_, frames) = play_asked(route.clone(), &request, &body);
+    let item = &of_type(&frames, "response.output_item.done")[0]["item"];
+    assert_eq!((&item["type"], &item["input"]), (&json!("custom_tool_call"), &json!("*** {\"input\":1}")));
+    let sent = route.sent(&json!({"model":"m","tools":request["tools"],"tool_choice":{"type":"custom","name":"apply_patch"},"input":[{"role":"user","content":"x"},
+        {"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"raw"},{"type":"custom_tool_call_output","call_id":"c","output":"ok"}]}));
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["custom"]["input"], "raw");
+    assert_eq!(sent["tool_choice"], json!({"type":"custom","custom":{"name":"apply_patch"}}));
+    let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
+    assert_eq!(
+        of_type(&frames, "content_block_delta")[0]["delta"]["partial_json"],
+        "{\"input\":\"*** {\\\"input\\\":1}\"}"
+    );
+    let chat = json!({"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"custom","custom":{"name":"apply_patch","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"s: X"}}}}]});
+    let sent = Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&chat);
+    assert_eq!(sent["tools"][0]["format"], json!({"type":"grammar","syntax":"lark","definition":"s: X"}));
+    let answer = json!({"status":"completed","output":[{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"raw"}]});
+    let told = Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&chat, answer.to_string().as_bytes()).json();
+    assert_eq!(
+        told["choices"][0]["message"]["tool_calls"],
+        json!([{"id":"c","type":"custom","custom":{"name":"apply_patch","input":"raw"}}])
+    );
+}
