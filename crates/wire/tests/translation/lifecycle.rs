@@ -480,3 +480,40 @@ fn an_answer_of_too_many_parts_is_a_failure() {
     });
     assert_eq!(ended, Some(4096));
 }
+
+#[test]
+fn a_codex_answer_that_is_one_document_or_an_error_is_recognised() {
+    let route = Route::new(Responses, UpstreamKind::Codex);
+    let usage = json!({"input_tokens":5,"output_tokens":2});
+    let item = json!({"type":"message","content":[{"type":"output_text","text":"Hi"}]});
+    let document = json!({"id":"r","model":"sent","status":"completed","output":[item],"usage":usage}).to_string();
+    let answered = route.answer(&asked(Responses, false), document.as_bytes().chunks(9));
+    assert_eq!(String::from_utf8_lossy(&answered.bytes), document.replace("\"sent\"", "\"asked\""));
+    assert_eq!((answered.end, answered.usage.output), (End::Complete, Some(2)));
+    for (body, status) in [
+        ("{\"error\":{\"code\":\"insufficient_quota\",\"message\":\"no\"}}", 429),
+        ("<html>", 502),
+        (
+            "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_is_overloaded\",\"message\":\"busy\"}}}\n\n",
+            503,
+        ),
+    ] {
+        for stream in [true, false] {
+            let answered = route.answer_whole(&asked(Responses, stream), body.as_bytes());
+            assert_eq!(answered.refused.map(|(status, _)| status), Some(status), "{body}");
+        }
+    }
+    let mut translator = route.request(&asked(Responses, true)).unwrap().answers.translator(head(Responses));
+    assert!(translator.push(event(&json!({"type":"response.created","sequence_number":0,"response":{}}))).is_empty());
+    let delta = json!({"type":"response.output_text.delta","sequence_number":1,"delta":"a"});
+    assert_eq!(
+        translator.push(event(&delta)).windows(5).filter(|w| w == b"data:").count(),
+        2,
+        "held until the first output"
+    );
+    assert_eq!((translator.last_event(), translator.seen().output), (Some("response.output_text.delta"), true));
+    assert!(translator.keep_alive().is_empty() && translator.warnings().is_empty());
+    let failed = String::from_utf8(translator.fail(&Failure::new(Class::Cut, "broke off"))).unwrap();
+    assert!(failed.contains("\"sequence_number\":2"), "{failed}");
+    assert!(!translator.into_head().is_open());
+}

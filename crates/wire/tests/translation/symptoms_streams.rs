@@ -478,3 +478,47 @@ fn a_native_freeform_call_passes_and_one_the_client_cannot_take_is_wrapped() {
         json!([{"id":"c","type":"custom","custom":{"name":"apply_patch","input":"raw"}}])
     );
 }
+
+#[test]
+fn every_search_has_its_result_also_when_no_page_is_cited() {
+    let search = |n: u64, action: Value| json!({"type":"response.output_item.done","output_index":n,"item":{"type":"web_search_call","id":format!("ws{n}"),"action":action}});
+    let list = [
+        search(0, json!({"type":"search","queries":["q"]})),
+        search(
+            1,
+            json!({"type":"search","query":"r","sources":[{"type":"url","url":"https://a.test"},{"type":"url","url":"https://a.test"}]}),
+        ),
+        search(2, json!({"type":"search","query":"s"})),
+        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
+    ];
+    let (answered, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
+    assert_eq!(answered.end, End::Complete, "a hosted search is output");
+    let pages: Vec<usize> = of_type(&frames, "content_block_start")
+        .iter()
+        .filter_map(|b| Some(b["content_block"]["content"].as_array()?.len()))
+        .collect();
+    assert_eq!(pages, [0, 1, 0]);
+    let queries: Vec<&str> =
+        of_type(&frames, "content_block_delta").iter().map(|d| d["delta"]["partial_json"].as_str().unwrap()).collect();
+    assert_eq!(queries, ["{\"query\":\"q\"}", "{\"query\":\"r\"}", "{\"query\":\"s\"}"]);
+    let output: Vec<Value> = list[..3].iter().map(|e| e["item"].clone()).collect();
+    let whole = Route::new(Claude, UpstreamKind::OpenaiResponse)
+        .answer_whole(
+            &json!({"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}),
+            json!({"status":"completed","output":output}).to_string().as_bytes(),
+        )
+        .json();
+    let kinds: Vec<&Value> = whole["content"].as_array().unwrap().iter().map(|b| &b["type"]).collect();
+    assert_eq!(
+        kinds,
+        [
+            "server_tool_use",
+            "web_search_tool_result",
+            "server_tool_use",
+            "web_search_tool_result",
+            "server_tool_use",
+            "web_search_tool_result"
+        ]
+    );
+    assert_eq!(whole["usage"]["server_tool_use"]["web_search_requests"], 3);
+}
