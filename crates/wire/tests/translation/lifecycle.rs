@@ -159,6 +159,7 @@ fn a_page_or_nonsense_instead_of_an_answer_is_a_failure() {
         for stream in [true, false] {
             let answered =
                 Route::new(Claude, UpstreamKind::Openai).answer_whole(&asked(Claude, stream), body.as_bytes());
+            assert!(matches!(answered.end, End::Failed(_)), "{body}");
             let (status, told) = answered.refused.unwrap_or_else(|| panic!("{body}"));
             assert_eq!((status, &told["error"]["type"]), (502, &json!("api_error")), "{body}");
         }
@@ -227,6 +228,7 @@ fn a_codex_answer_is_relayed_with_the_name_asked_for_and_collected_if_no_stream_
     let cut = route.answer(&asked(Responses, true), [&body[..body.len() - 150]]);
     assert_eq!(cut.end, End::Cut);
     assert_eq!(frames(&cut.bytes).last().unwrap().data["type"], "response.failed");
+    assert!(route.request(&asked(Responses, false)).unwrap().stream, "the service only streams");
     let answers = route.request(&asked(Responses, true)).unwrap().answers;
     assert!(!answers.keeps_alive() && !answers.translator(head(Responses)).is_finishing());
 }
@@ -516,4 +518,44 @@ fn a_codex_answer_that_is_one_document_or_an_error_is_recognised() {
     let failed = String::from_utf8(translator.fail(&Failure::new(Class::Cut, "broke off"))).unwrap();
     assert!(failed.contains("\"sequence_number\":2"), "{failed}");
     assert!(!translator.into_head().is_open());
+}
+
+#[test]
+fn a_refusal_is_carried_in_answers_and_in_history() {
+    let part = json!({"type":"refusal","refusal":"No."});
+    let answer = json!({"status":"completed","output":[{"type":"message","id":"m","content":[part]}]}).to_string();
+    let chat =
+        Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), answer.as_bytes()).json();
+    let message = &chat["choices"][0]["message"];
+    assert_eq!((&message["content"], &message["refusal"]), (&Value::Null, &json!("No.")));
+    assert_eq!(chat["choices"][0]["finish_reason"], "stop");
+    let claude =
+        Route::new(Claude, UpstreamKind::OpenaiResponse).answer_whole(&asked(Claude, false), answer.as_bytes()).json();
+    assert_eq!((&claude["content"][0]["text"], &claude["stop_reason"]), (&json!("No."), &json!("refusal")));
+    assert!(claude.as_object().unwrap().contains_key("stop_sequence"));
+    let said =
+        json!({"choices":[{"index":0,"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}).to_string();
+    let responses =
+        Route::new(Responses, UpstreamKind::Openai).answer_whole(&asked(Responses, false), said.as_bytes()).json();
+    assert_eq!(responses["output"][0]["content"], json!([part]));
+    let history = json!({"model":"m","input":[{"role":"user","content":"x"},{"role":"assistant","content":[part]},{"role":"user","content":"y"}]});
+    let sent = Route::new(Responses, UpstreamKind::Openai).sent(&history);
+    assert_eq!(sent["messages"][1], json!({"role":"assistant","content":null,"refusal":"No."}));
+    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&history);
+    assert_eq!(sent["messages"][1]["content"][0]["text"], "No.");
+    let back = json!({"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"refusal":"No."},{"role":"user","content":"y"}]});
+    assert_eq!(Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&back)["input"][1]["content"], json!([part]));
+}
+
+#[test]
+fn a_citation_that_comes_after_its_item_is_complete_is_not_a_new_item() {
+    let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
+    let item = json!({"type":"message","id":"m","content":[{"type":"output_text","text":"a"}]});
+    let body = events(&[
+        json!({"type":"response.output_item.done","output_index":0,"item":item}),
+        json!({"type":"response.output_text.annotation.added","item_id":"m","output_index":0,"annotation":annotation}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ]);
+    let chat = Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), &body).json();
+    assert!(chat["choices"][0]["message"].get("annotations").is_none(), "{chat}");
 }
