@@ -159,6 +159,7 @@ fn a_page_or_nonsense_instead_of_an_answer_is_a_failure() {
         for stream in [true, false] {
             let answered =
                 Route::new(Claude, UpstreamKind::Openai).answer_whole(&asked(Claude, stream), body.as_bytes());
+            assert!(matches!(answered.end, End::Failed(_)), "{body}");
             let (status, told) = answered.refused.unwrap_or_else(|| panic!("{body}"));
             assert_eq!((status, &told["error"]["type"]), (502, &json!("api_error")), "{body}");
         }
@@ -227,7 +228,9 @@ fn a_codex_answer_is_relayed_with_the_name_asked_for_and_collected_if_no_stream_
     let cut = route.answer(&asked(Responses, true), [&body[..body.len() - 150]]);
     assert_eq!(cut.end, End::Cut);
     assert_eq!(frames(&cut.bytes).last().unwrap().data["type"], "response.failed");
-    assert!(!route.request(&asked(Responses, true)).unwrap().answers.keeps_alive());
+    assert!(route.request(&asked(Responses, false)).unwrap().stream, "the service only streams");
+    let answers = route.request(&asked(Responses, true)).unwrap().answers;
+    assert!(!answers.keeps_alive() && !answers.translator(head(Responses)).is_finishing());
 }
 
 #[test]
@@ -249,14 +252,16 @@ fn carriers_are_restored_for_their_maker_and_removed_for_others() {
         (&json!("rs_1"), &json!("gAAA"))
     );
     assert_eq!(restored["model"], "sent");
-    let body = json!({"model":"m","messages":[{"role":"assistant","content":[
+    let body = json!({"model":"m","messages":[{"role":"user","content":"x"},
+        {"role":"assistant","content":[{"type":"thinking","thinking":"","signature":openai}]},{"role":"assistant","content":[
         {"type":"thinking","thinking":"","signature":claude},{"type":"thinking","thinking":"","signature":openai},
         {"type":"server_tool_use","id":"srvtoolu_hg_1","name":"web_search","input":{}},
         {"type":"web_search_tool_result","tool_use_id":"srvtoolu_hg_1","content":[]},{"type":"text","text":"a"}]}]});
     let restored: Value =
         serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
+    assert_eq!(restored["messages"].as_array().unwrap().len(), 2, "a message left without blocks is removed");
     assert_eq!(
-        restored["messages"][0]["content"],
+        restored["messages"][1]["content"],
         json!([{"type":"thinking","thinking":"t","signature":"sig"},{"type":"text","text":"a"}])
     );
     assert_eq!(
@@ -431,4 +436,126 @@ fn a_client_without_a_stream_gets_no_keep_alive() {
     let route = Route::new(Claude, UpstreamKind::Openai);
     let answers = route.request(&asked(Claude, false)).unwrap().answers;
     assert!(!answers.keeps_alive() && answers.translator(head(Claude)).keep_alive().is_empty());
+}
+
+#[test]
+fn what_an_upstream_makes_us_keep_is_bounded() {
+    let big = "x".repeat(1 << 20);
+    let block = |block: Value| json!({"type":"content_block_start","index":0,"content_block":block});
+    let part = |part: Value| json!({"type":"content_block_delta","index":0,"delta":part});
+    let nameless = json!({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":big}}]}}]});
+    for (client, upstream, opening, more) in [
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"thinking","thinking":""})),
+            part(json!({"type":"thinking_delta","thinking":big})),
+        ),
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"server_tool_use","name":"web_search"})),
+            part(json!({"type":"input_json_delta","partial_json":big})),
+        ),
+        (Claude, UpstreamKind::Openai, json!({"choices":[]}), nameless),
+    ] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        translator.push(event(&opening));
+        let ended = (0..20).position(|_| {
+            translator.push(event(&more));
+            translator.has_ended()
+        });
+        assert_eq!(ended, Some(16), "{opening}");
+        assert!(matches!(translator.end(), Some(End::Failed(_))));
+    }
+}
+
+#[test]
+fn an_answer_of_too_many_parts_is_a_failure() {
+    let route = Route::new(Responses, UpstreamKind::Claude);
+    let mut translator = route.request(&asked(Responses, true)).unwrap().answers.translator(head(Responses));
+    let block = |n: u32| json!({"type":"content_block_start","index":n,"content_block":{"type":"text","text":"a"}});
+    let ended = (0..6000).position(|n| {
+        translator.push(event(&block(n)));
+        translator.has_ended()
+    });
+    assert_eq!(ended, Some(4096));
+}
+
+#[test]
+fn a_codex_answer_that_is_one_document_or_an_error_is_recognised() {
+    let route = Route::new(Responses, UpstreamKind::Codex);
+    let usage = json!({"input_tokens":5,"output_tokens":2});
+    let item = json!({"type":"message","content":[{"type":"output_text","text":"Hi"}]});
+    let document = json!({"id":"r","model":"sent","status":"completed","output":[item],"usage":usage}).to_string();
+    let answered = route.answer(&asked(Responses, false), document.as_bytes().chunks(9));
+    assert_eq!(String::from_utf8_lossy(&answered.bytes), document.replace("\"sent\"", "\"asked\""));
+    assert_eq!((answered.end, answered.usage.output), (End::Complete, Some(2)));
+    for (body, status) in [
+        ("{\"error\":{\"code\":\"insufficient_quota\",\"message\":\"no\"}}", 429),
+        ("<html>", 502),
+        (
+            "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_is_overloaded\",\"message\":\"busy\"}}}\n\n",
+            503,
+        ),
+    ] {
+        for stream in [true, false] {
+            let answered = route.answer_whole(&asked(Responses, stream), body.as_bytes());
+            assert_eq!(answered.refused.map(|(status, _)| status), Some(status), "{body}");
+        }
+    }
+    let mut translator = route.request(&asked(Responses, true)).unwrap().answers.translator(head(Responses));
+    assert!(translator.push(event(&json!({"type":"response.created","sequence_number":0,"response":{}}))).is_empty());
+    let delta = json!({"type":"response.output_text.delta","sequence_number":1,"delta":"a"});
+    assert_eq!(
+        translator.push(event(&delta)).windows(5).filter(|w| w == b"data:").count(),
+        2,
+        "held until the first output"
+    );
+    assert_eq!((translator.last_event(), translator.seen().output), (Some("response.output_text.delta"), true));
+    assert!(translator.keep_alive().is_empty() && translator.warnings().is_empty());
+    let failed = String::from_utf8(translator.fail(&Failure::new(Class::Cut, "broke off"))).unwrap();
+    assert!(failed.contains("\"sequence_number\":2"), "{failed}");
+    assert!(!translator.into_head().is_open());
+}
+
+#[test]
+fn a_refusal_is_carried_in_answers_and_in_history() {
+    let part = json!({"type":"refusal","refusal":"No."});
+    let answer = json!({"status":"completed","output":[{"type":"message","id":"m","content":[part]}]}).to_string();
+    let chat =
+        Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), answer.as_bytes()).json();
+    let message = &chat["choices"][0]["message"];
+    assert_eq!((&message["content"], &message["refusal"]), (&Value::Null, &json!("No.")));
+    assert_eq!(chat["choices"][0]["finish_reason"], "stop");
+    let claude =
+        Route::new(Claude, UpstreamKind::OpenaiResponse).answer_whole(&asked(Claude, false), answer.as_bytes()).json();
+    assert_eq!((&claude["content"][0]["text"], &claude["stop_reason"]), (&json!("No."), &json!("refusal")));
+    assert!(claude.as_object().unwrap().contains_key("stop_sequence"));
+    let said =
+        json!({"choices":[{"index":0,"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}).to_string();
+    let responses =
+        Route::new(Responses, UpstreamKind::Openai).answer_whole(&asked(Responses, false), said.as_bytes()).json();
+    assert_eq!(responses["output"][0]["content"], json!([part]));
+    let history = json!({"model":"m","input":[{"role":"user","content":"x"},{"role":"assistant","content":[part]},{"role":"user","content":"y"}]});
+    let sent = Route::new(Responses, UpstreamKind::Openai).sent(&history);
+    assert_eq!(sent["messages"][1], json!({"role":"assistant","content":null,"refusal":"No."}));
+    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&history);
+    assert_eq!(sent["messages"][1]["content"][0]["text"], "No.");
+    let back = json!({"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"refusal":"No."},{"role":"user","content":"y"}]});
+    assert_eq!(Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&back)["input"][1]["content"], json!([part]));
+}
+
+#[test]
+fn a_citation_that_comes_after_its_item_is_complete_is_not_a_new_item() {
+    let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
+    let item = json!({"type":"message","id":"m","content":[{"type":"output_text","text":"a"}]});
+    let body = events(&[
+        json!({"type":"response.output_item.done","output_index":0,"item":item}),
+        json!({"type":"response.output_text.annotation.added","item_id":"m","output_index":0,"annotation":annotation}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ]);
+    let chat = Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), &body).json();
+    assert!(chat["choices"][0]["message"].get("annotations").is_none(), "{chat}");
 }

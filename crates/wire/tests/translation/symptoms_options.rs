@@ -192,6 +192,12 @@ fn apply_patch_becomes_a_function_without_properties_and_namespaces_are_filtered
         assert_eq!(sent.pointer(schema).unwrap()["required"], json!(["input"]));
         assert_eq!(sent.pointer(name).unwrap(), "n__exec");
         assert!(sent.to_string().contains("lark grammar:\\nstart: X"), "{sent}");
+        let described = |n: usize| {
+            let tool = &sent["tools"][n];
+            tool.get("function").unwrap_or(tool)["description"].as_str().unwrap().to_owned()
+        };
+        assert!(described(0).starts_with("Edit.\n\nThe member `input`"), "{}", described(0));
+        assert!(described(1).starts_with("The member `input`"), "{}", described(1));
     }
     let lite = json!([{"type":"additional_tools","role":"developer","tools":tools},{"role":"user","content":"x"}]);
     let sent = Route::new(Responses, UpstreamKind::Claude).sent(&json!({"model":"m","input":lite}));
