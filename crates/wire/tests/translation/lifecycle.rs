@@ -559,3 +559,44 @@ fn a_citation_that_comes_after_its_item_is_complete_is_not_a_new_item() {
     let chat = Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), &body).json();
     assert!(chat["choices"][0]["message"].get("annotations").is_none(), "{chat}");
 }
+
+#[test]
+fn only_what_another_upstream_left_behind_is_taken_out_of_a_body() {
+    let body = json!({"model":"m","input":[{"type":"web_search_call","id":"ws_hg_1"},{"type":"web_search_call","id":"ws_1"},
+        {"type":"reasoning","id":"r","summary":[],"encrypted_content":"gAAA"},{"role":"user","content":"x"}]});
+    let restored: Value =
+        serde_json::from_slice(&same::restore(Responses, body.to_string().as_bytes(), "m").unwrap()).unwrap();
+    assert_eq!(restored["input"], json!(body["input"].as_array().unwrap()[1..]));
+    let own = Route::new(Responses, UpstreamKind::Claude);
+    assert!(
+        own.warnings(
+            &json!({"model":"m","input":[{"type":"web_search_call","id":"ws_hg_1"},{"role":"user","content":"x"}]})
+        )
+        .is_empty()
+    );
+    let body = json!({"model":"m","messages":[{"role":"assistant","content":[
+        {"type":"thinking","thinking":"t","signature":"real"},{"type":"server_tool_use","id":"srvtoolu_1"},
+        {"type":"server_tool_use","id":"srvtoolu_hg_1"},{"type":"thinking","thinking":"","signature":"hg1.broken"}]}]});
+    let restored: Value =
+        serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
+    let kept = &body["messages"][0]["content"].as_array().unwrap()[..2];
+    assert_eq!(restored["messages"][0]["content"], json!(kept));
+}
+
+#[test]
+fn a_text_block_that_only_cites_is_nothing() {
+    let cited = json!({"type":"web_search_result_location","url":"https://a.test","title":"T"});
+    let body = events(&[
+        json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":[cited]}}),
+        json!({"type":"content_block_stop","index":0}),
+        json!({"type":"content_block_start","index":1,"content_block":{"type":"text","text":"a"}}),
+        json!({"type":"message_delta","delta":{"stop_reason":"end_turn"}}),
+        json!({"type":"message_stop"}),
+    ]);
+    let answered = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, true), &body);
+    oracle::check(Responses, &answered.bytes, false).unwrap();
+    let last = frames(&answered.bytes).last().unwrap().data.clone();
+    assert_eq!(last["response"]["output"].as_array().unwrap().len(), 1, "{last}");
+    let whole = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), &body).json();
+    assert_eq!(whole["output"].as_array().unwrap().len(), 1);
+}
