@@ -93,16 +93,25 @@ pub(crate) fn browser(full: bool) -> Result<Count> {
     say("pages: in a browser");
     let programs = target()?.join("debug");
     let mut inside = crate::clients::in_namespace()?;
-    inside.arg("npm").args(["run", "--silent", "test:e2e", "--"]).current_dir(folder()?);
+    inside.arg("npm").args(["run", "--silent", "test:e2e"]).current_dir(folder()?);
     if full {
-        inside.arg("--full");
+        inside.env("HEADGATE_UI_FULL", "1");
     }
     inside.env("HEADGATE_BIN", programs.join("headgate")).env("FAKE_UPSTREAM_BIN", programs.join("fake-upstream"));
     let output = inside.stderr(Stdio::inherit()).output().context("the browser tests could not be started")?;
     let text = String::from_utf8_lossy(&output.stdout);
     print!("{text}");
-    let count = Count::of_sum(&text).filter(|c| output.status.success() || c.failed > 0);
+    let count = node_sum(&text).filter(|c| output.status.success() || c.failed > 0);
     Ok(count.unwrap_or(Count { failed: 1, ..Count::default() }))
+}
+
+/// The sum that Node's test runner prints at its end: `# pass 12` or `ℹ pass 12`, and so on.
+fn node_sum(text: &str) -> Option<Count> {
+    let number = |word: &str| {
+        let of = |line: &str| line.trim_start_matches(['#', 'ℹ', ' ']).strip_prefix(word)?.trim().parse().ok();
+        text.lines().rev().find_map(of)
+    };
+    Some(Count { passed: number("pass ")?, failed: number("fail ")?, skipped: number("skipped ").unwrap_or(0) })
 }
 
 /// The sums of Vitest's report.
@@ -130,4 +139,18 @@ fn newest(path: &Path) -> Option<SystemTime> {
         }
     }
     latest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_nodes_test_runner_is_understood() {
+        for mark in ["#", "ℹ"] {
+            let text = format!("ok 1 - x\n{mark} tests 14\n{mark} pass 12\n{mark} fail 1\n{mark} skipped 1\n");
+            assert_eq!(node_sum(&text), Some(Count { passed: 12, failed: 1, skipped: 1 }));
+        }
+        assert_eq!(node_sum("it died"), None);
+    }
 }

@@ -23,6 +23,7 @@ use crate::{
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
+const VAULT_EVERY: Duration = Duration::from_secs(24 * 3600);
 /// The longest a recovery probe waits for its answer.
 const PROBE: Duration = Duration::from_secs(30);
 /// How often it is looked whether a probe is due; a cooldown that ends earlier is waited for exactly.
@@ -42,6 +43,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
         }
     });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
+    every(shared, stop, VAULT_EVERY, |shared| async move { shared.tidy_vault().await });
     let (shared_too, stop) = (Arc::clone(shared), stop.clone());
     shared.tasks.spawn(async move {
         tokio::select! {

@@ -198,6 +198,17 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_type_is_a_repair_and_so_are_missing_properties() {
+        let expected = json!({"type":"object","properties":{}});
+        for schema in [json!({"properties":{}}), json!({"type":"object"}), json!({}), json!(true)] {
+            let (repaired, changed) = repair(Some(&schema), Unions::Keep, None);
+            assert_eq!((&repaired, changed), (&expected, true), "{schema}");
+        }
+        let text = json!({"type":"string"});
+        assert_eq!(repair(Some(&text), Unions::Merge, None), (text.clone(), false));
+    }
+
+    #[test]
     fn strict_means_closed_and_complete() {
         let strict =
             json!({"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false});

@@ -1,11 +1,20 @@
 //! The real window against the fake upstream. To be run in a desktop session of its own (`tests/desktop/session.sh`),
 //! in a network that has only loopback.
 
-use std::{path::PathBuf, process::ExitCode, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Instant,
+};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
-use headgate_tests::desktop::{Setup, free_port};
+use headgate_tests::{
+    desktop::{Setup, Window, free_port},
+    fake::{Behaviour, Fake},
+    harness::{PATHS, question},
+};
+use serde_json::{Value, json};
 
 /// Drives the window.
 #[derive(Parser)]
@@ -38,6 +47,7 @@ async fn main() -> ExitCode {
         };
     }
     scenario!(it_opens_with_the_gateway_listening);
+    scenario!(from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart);
     scenario!(a_port_that_is_taken_is_told_with_its_remedy_and_a_retry);
     println!("{passed} passed, {failed} failed");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -45,9 +55,13 @@ async fn main() -> ExitCode {
 
 fn setup(args: &Args, name: &str) -> Result<Setup> {
     let session = std::env::var("HEADGATE_SESSION").context("this runs inside tests/desktop/session.sh")?;
-    let data_dir = PathBuf::from(session).join(name);
-    std::fs::create_dir_all(&data_dir)?;
-    Ok(Setup { app: args.app.clone(), data_dir: data_dir.join("data"), port: free_port()?, environment: Vec::new() })
+    let place = PathBuf::from(session).join(name);
+    std::fs::create_dir_all(&place)?;
+    // What the pages and the shell remember is this scenario's own.
+    let environment = ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"]
+        .map(|variable| (variable.to_owned(), place.join(variable).display().to_string()))
+        .to_vec();
+    Ok(Setup { app: args.app.clone(), data_dir: place.join("data"), port: free_port()?, environment })
 }
 
 async fn it_opens_with_the_gateway_listening(args: &Args) -> Result<()> {
@@ -61,6 +75,127 @@ async fn it_opens_with_the_gateway_listening(args: &Args) -> Result<()> {
         window.picture(&folder.join("opens.png")).await?;
     }
     window.close().await
+}
+
+async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(args: &Args) -> Result<()> {
+    const SECRET: &str = "sk-canary-7f3a9c51";
+    let setup = setup(args, "first")?;
+    let (first, second) = (Fake::start().await, Fake::start().await);
+    let window = setup.open().await?;
+    let picture = async |window: &Window, name: &str| match &args.pictures {
+        Some(folder) => window.picture(&folder.join(format!("{name}.png"))).await,
+        None => Ok(()),
+    };
+    window.write("#fr-address", &first.url()).await?;
+    window.write("#fr-key", SECRET).await?;
+    window.read("Reachable").await?;
+    picture(&window, "first-run-upstream").await?;
+    window.press("Continue").await?;
+    window.press("Make both").await?;
+    let key = window.see(".secret").await?.text().await?;
+    let key = key.split_whitespace().next().unwrap_or_default().to_owned();
+    ensure!(key.starts_with("hg-"), "no key is shown: {key}");
+    picture(&window, "first-run-key").await?;
+    window.press("Continue").await?;
+    window.press("Send a test request").await?;
+    window.read("It works").await?;
+    picture(&window, "first-run-done").await?;
+    let asked = first.last();
+    ensure!(asked.header("authorization").or(asked.header("x-api-key")).is_some_and(|v| v.contains(SECRET)));
+    window.press("Open Headgate").await?;
+    window.read("All 1 upstreams").await?;
+
+    // A second upstream, by hand; then the first fails, and its lane shows it.
+    let admin = Admin::of(&setup)?;
+    admin.post("/upstreams", json!({"name": "second", "base_url": second.url()})).await?;
+    let group = admin.get("/groups").await?["items"][0].clone();
+    let members = json!([{"upstream": admin.get("/upstreams").await?["items"][0]["name"], "priority": 10},
+        {"upstream": "second", "priority": 20}]);
+    let patch = json!({"revision": group["revision"], "members": members});
+    admin.send(reqwest::Method::PATCH, &format!("/groups/{}", group["id"]), Some(patch)).await?;
+    window.read("All 2 upstreams").await?;
+    first.always(Behaviour::status(500));
+    let ask = async || {
+        let body = question(PATHS[0], "m", false);
+        let url = format!("http://127.0.0.1:{}{}", setup.port, PATHS[0]);
+        Ok::<_, reqwest::Error>(reqwest::Client::new().post(url).bearer_auth(&key).json(&body).send().await?.status())
+    };
+    for _ in 0..4 {
+        ensure!(ask().await? == 200, "the second upstream did not take over");
+    }
+    window.read("Degraded").await?;
+    window.read("Cooling").await?;
+    picture(&window, "overview-degraded").await?;
+
+    // The credential is in the keychain and nowhere else.
+    let page = window.script("return document.documentElement.outerHTML").await?.to_string();
+    ensure!(!page.contains(SECRET), "the credential is in the page");
+    let export = admin.get_text("/export").await?;
+    ensure!(export.contains("base_url") && !export.contains(SECRET), "the credential is in the export");
+    ensure!(admin.get("/status").await?["vault"]["kind"] == "keychain");
+    window.close().await?;
+    ensure!(!holds(&setup.data_dir, SECRET.as_bytes())?, "the credential is in the data directory");
+
+    first.always(Behaviour::default());
+    let window = setup.open().await?;
+    window.read("All 2 upstreams").await?;
+    ensure!(ask().await? == 200);
+    window.close().await
+}
+
+/// Whether any file below a folder contains these bytes.
+fn holds(folder: &Path, needle: &[u8]) -> Result<bool> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let found = if path.is_dir() {
+            holds(&path, needle)?
+        } else {
+            // Sockets and locks cannot be read.
+            std::fs::read(&path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|w| w == needle))
+        };
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The admin API of a running application, from outside.
+struct Admin {
+    url: String,
+    token: String,
+}
+
+impl Admin {
+    fn of(setup: &Setup) -> Result<Self> {
+        let token = std::fs::read_to_string(setup.data_dir.join("admin-token"))?.trim().to_owned();
+        Ok(Self { url: format!("http://127.0.0.1:{}/admin/v1", setup.port), token })
+    }
+
+    async fn send(&self, method: reqwest::Method, path: &str, body: Option<Value>) -> Result<String> {
+        let mut request =
+            reqwest::Client::new().request(method, format!("{}{path}", self.url)).bearer_auth(&self.token);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let answer = request.send().await?;
+        let status = answer.status();
+        let text = answer.text().await?;
+        ensure!(status.is_success(), "{path}: {status} {text}");
+        Ok(text)
+    }
+
+    async fn get_text(&self, path: &str) -> Result<String> {
+        self.send(reqwest::Method::GET, path, None).await
+    }
+
+    async fn get(&self, path: &str) -> Result<Value> {
+        Ok(serde_json::from_str(&self.get_text(path).await?)?)
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Result<String> {
+        self.send(reqwest::Method::POST, path, Some(body)).await
+    }
 }
 
 async fn a_port_that_is_taken_is_told_with_its_remedy_and_a_retry(args: &Args) -> Result<()> {

@@ -32,6 +32,7 @@ pub struct Setup {
 pub struct Window {
     client: Client,
     driver: Child,
+    data_dir: PathBuf,
 }
 
 impl Setup {
@@ -64,7 +65,7 @@ impl Setup {
         // An application that dies at its start shows only as a session that never begins.
         let client = tokio::time::timeout(PATIENCE, builder.connect(&url)).await;
         match client {
-            Ok(Ok(client)) => Ok(Window { client, driver }),
+            Ok(Ok(client)) => Ok(Window { client, driver, data_dir: self.data_dir.clone() }),
             failed => {
                 let _ = driver.kill().await;
                 bail!("no session with {}: {:?}", self.app.display(), failed.map(|r| r.err()))
@@ -159,9 +160,20 @@ impl Window {
         Ok(())
     }
 
-    /// Ends the application as its driver does: at once.
+    /// Closes the window and waits until the application has ended: without a tray that is the same.
     pub async fn close(mut self) -> Result<()> {
+        let instance = std::fs::read(self.data_dir.join("instance.json")).unwrap_or_default();
+        let instance: Value = serde_json::from_slice(&instance).unwrap_or_default();
         self.client.close().await?;
+        let begun = Instant::now();
+        if let Some(pid) = instance["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()) {
+            while crate::harness::is_alive(pid) {
+                if begun.elapsed() > PATIENCE {
+                    bail!("the application does not end after its window has");
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
         self.driver.kill().await?;
         Ok(())
     }

@@ -303,8 +303,9 @@ pub fn question(path: &str, model: &str, stream: bool) -> Value {
     body
 }
 
+/// Whether a process runs.
 #[expect(unsafe_code, reason = "kill has no preconditions; signal 0 only asks")]
-fn is_alive(pid: i32) -> bool {
+pub fn is_alive(pid: i32) -> bool {
     unsafe { libc::kill(pid, 0) == 0 }
 }
 

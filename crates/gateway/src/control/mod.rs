@@ -7,6 +7,7 @@ mod apply;
 mod batch;
 mod edit;
 mod secrets;
+mod tidy;
 
 use std::sync::Arc;
 

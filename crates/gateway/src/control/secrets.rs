@@ -17,7 +17,7 @@ pub struct SecretCache {
 }
 
 /// The vault accounts a configuration needs, with the revision of their object.
-fn accounts(configuration: &Configuration) -> Vec<(String, Revision)> {
+pub(super) fn accounts(configuration: &Configuration) -> Vec<(String, Revision)> {
     let mut all = Vec::new();
     for u in &configuration.upstreams {
         let vault = u.credentials.iter().filter(|c| c.source == CredentialSource::Vault);

@@ -57,7 +57,9 @@ pub fn prepare(inbound: &Inbound, endpoint: &Endpoint, sent_model: &str) -> Resu
     let encoded = Plan::new(inbound.protocol, endpoint.kind, &profile)
         .request(&inbound.body, sent_model)
         .map_err(Inexpressible::Rejected)?;
-    if inbound.group().strict && !encoded.warnings.is_empty() {
+    // What was repaired says the same as before; only what was dropped or clamped is lost.
+    let lossy = encoded.warnings.codes().iter().any(|code| !code.starts_with("repaired:"));
+    if inbound.group().strict && lossy {
         return Err(Inexpressible::Lossy(encoded.warnings));
     }
     let translation = Translation {

@@ -280,3 +280,13 @@ fn prompt_too_long_is_not_recognised() {
         assert!(status == 400 && text.starts_with("prompt is too long"), "{text}");
     }
 }
+
+#[test]
+fn the_built_in_shell_is_a_function_with_its_actions_members() {
+    let action = json!({"type":"exec","command":["ls"],"env":{"A":"b"},"timeout_ms":5,"user":null});
+    let body = json!({"model":"m","tools":[{"type":"local_shell"}],"input":[{"role":"user","content":"x"},
+        {"type":"local_shell_call","id":"i","call_id":"c","action":action},{"type":"local_shell_call_output","id":"c","output":"{\"a\":1}"}]});
+    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&body);
+    assert_eq!(sent["messages"][1]["content"][0]["input"], json!({"command":["ls"],"env":{"A":"b"},"timeout_ms":5}));
+    assert_eq!(sent["messages"][2]["content"][0]["content"][0]["text"], "{\"a\":1}");
+}

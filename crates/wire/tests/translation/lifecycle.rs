@@ -8,7 +8,7 @@ use headgate_domain::{
     Protocol::{Chat, Claude, Responses},
     UpstreamKind,
 };
-use headgate_wire::{head::Head, observe::End, translate::same};
+use headgate_wire::{head::Head, observe::End};
 use serde_json::{Value, json};
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
     oracle,
 };
 
-fn asked(client: headgate_domain::Protocol, stream: bool) -> Value {
+pub fn asked(client: headgate_domain::Protocol, stream: bool) -> Value {
     match client {
         Chat => json!({"model":"asked","messages":[{"role":"user","content":"x"}],"stream":stream}),
         Responses => json!({"model":"asked","input":"x","stream":stream}),
@@ -25,7 +25,7 @@ fn asked(client: headgate_domain::Protocol, stream: bool) -> Value {
     }
 }
 
-fn text(text: &str) -> Value {
+pub fn text(text: &str) -> Value {
     json!({"choices":[{"index":0,"delta":{"content":text},"finish_reason":null}]})
 }
 
@@ -33,11 +33,11 @@ fn finish() -> Value {
     json!({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})
 }
 
-fn event(data: &Value) -> Bytes {
+pub fn event(data: &Value) -> Bytes {
     format!("data: {data}\n\n").into()
 }
 
-fn head(client: headgate_domain::Protocol) -> Head {
+pub fn head(client: headgate_domain::Protocol) -> Head {
     Head::new(client, b"{}", "asked", REQUEST_ID, CREATED)
 }
 
@@ -159,6 +159,7 @@ fn a_page_or_nonsense_instead_of_an_answer_is_a_failure() {
         for stream in [true, false] {
             let answered =
                 Route::new(Claude, UpstreamKind::Openai).answer_whole(&asked(Claude, stream), body.as_bytes());
+            assert!(matches!(answered.end, End::Failed(_)), "{body}");
             let (status, told) = answered.refused.unwrap_or_else(|| panic!("{body}"));
             assert_eq!((status, &told["error"]["type"]), (502, &json!("api_error")), "{body}");
         }
@@ -207,96 +208,6 @@ fn an_answer_repeats_the_request_of_a_responses_client() {
         assert_eq!(answer[member], request[member]);
     }
     assert_eq!((&answer["tool_choice"], &answer["usage"]), (&json!("auto"), &Value::Null));
-}
-
-#[test]
-fn a_codex_answer_is_relayed_with_the_name_asked_for_and_collected_if_no_stream_was_wanted() {
-    let item = json!({"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]});
-    let body = events(&[
-        json!({"type":"response.created","sequence_number":0,"response":{"id":"r","model":"sent","status":"in_progress"}}),
-        json!({"type":"response.output_text.delta","sequence_number":1,"item_id":"m","output_index":0,"delta":"Hi"}),
-        json!({"type":"response.output_item.done","sequence_number":2,"output_index":0,"item":item}),
-        json!({"type":"response.completed","sequence_number":3,"response":{"id":"r","model":"sent","status":"completed","output":[]}}),
-    ]);
-    let route = Route::new(Responses, UpstreamKind::Codex);
-    let streamed = route.answer(&asked(Responses, true), body.chunks(5));
-    let expected = String::from_utf8(body.clone()).unwrap().replace("\"sent\"", "\"asked\"");
-    assert_eq!((String::from_utf8(streamed.bytes).unwrap(), streamed.end), (expected, End::Complete));
-    let collected = route.answer(&asked(Responses, false), body.chunks(5)).json();
-    assert_eq!((&collected["output"], &collected["model"]), (&json!([item]), &json!("asked")));
-    let cut = route.answer(&asked(Responses, true), [&body[..body.len() - 150]]);
-    assert_eq!(cut.end, End::Cut);
-    assert_eq!(frames(&cut.bytes).last().unwrap().data["type"], "response.failed");
-    assert!(!route.request(&asked(Responses, true)).unwrap().answers.keeps_alive());
-}
-
-#[test]
-fn carriers_are_restored_for_their_maker_and_removed_for_others() {
-    let carrier = |json: &str| {
-        use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-        format!("hg1.{}", URL_SAFE_NO_PAD.encode(json))
-    };
-    let openai = carrier(r#"{"o":"openai","d":{"id":"rs_1","encrypted_content":"gAAA"}}"#);
-    let claude = carrier(r#"{"o":"claude","d":{"type":"thinking","thinking":"t","signature":"sig"}}"#);
-    let body = json!({"model":"m","input":[{"role":"user","content":"x"},
-        {"type":"reasoning","id":"a","summary":[],"encrypted_content":openai},
-        {"type":"reasoning","id":"b","summary":[],"encrypted_content":claude}]});
-    let restored: Value =
-        serde_json::from_slice(&same::restore(Responses, body.to_string().as_bytes(), "sent").unwrap()).unwrap();
-    assert_eq!(restored["input"].as_array().unwrap().len(), 2);
-    assert_eq!(
-        (&restored["input"][1]["id"], &restored["input"][1]["encrypted_content"]),
-        (&json!("rs_1"), &json!("gAAA"))
-    );
-    assert_eq!(restored["model"], "sent");
-    let body = json!({"model":"m","messages":[{"role":"assistant","content":[
-        {"type":"thinking","thinking":"","signature":claude},{"type":"thinking","thinking":"","signature":openai},
-        {"type":"server_tool_use","id":"srvtoolu_hg_1","name":"web_search","input":{}},
-        {"type":"web_search_tool_result","tool_use_id":"srvtoolu_hg_1","content":[]},{"type":"text","text":"a"}]}]});
-    let restored: Value =
-        serde_json::from_slice(&same::restore(Claude, body.to_string().as_bytes(), "m").unwrap()).unwrap();
-    assert_eq!(
-        restored["messages"][0]["content"],
-        json!([{"type":"thinking","thinking":"t","signature":"sig"},{"type":"text","text":"a"}])
-    );
-    assert_eq!(
-        same::restore(Claude, br#"{"model":"m","messages":[{"role":"user","content":"what is hg1. ?"}]}"#, "m"),
-        None
-    );
-    let codex = Route::new(Responses, UpstreamKind::Codex);
-    let body = json!({"model":"m","input":[{"type":"reasoning","summary":[],"encrypted_content":claude},{"role":"user","content":"x"}]});
-    assert_eq!(codex.sent(&body)["input"].as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn sealed_reasoning_makes_the_round_trip_over_a_foreign_client() {
-    // Claude's thinking, held by a Responses client, comes back to Claude exactly as it was.
-    let route = Route::new(Responses, UpstreamKind::Claude);
-    let block = json!({"type":"thinking","thinking":"why é","signature":"sig==","extra":1});
-    let answer = json!({"type":"message","content":[block,{"type":"redacted_thinking","data":"ZZ"},{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"tool_use"});
-    let collected = route.answer_whole(&asked(Responses, false), answer.to_string().as_bytes()).json();
-    let mut input = vec![json!({"role":"user","content":"x"})];
-    input.extend(collected["output"].as_array().unwrap().clone());
-    input.push(json!({"type":"function_call_output","call_id":"t","output":"1"}));
-    let sent = route
-        .clone()
-        .with(json!({"thinking":"manual"}))
-        .sent(&json!({"model":"m","input":input,"reasoning":{"effort":"low"}}));
-    assert_eq!(sent["messages"][1]["content"][0], block);
-    assert_eq!(sent["messages"][1]["content"][1], json!({"type":"redacted_thinking","data":"ZZ"}));
-    assert_eq!(sent["thinking"]["type"], "enabled", "signed reasoning lets the model think on");
-    // OpenAI's, held by a Claude client.
-    let route = Route::new(Claude, UpstreamKind::OpenaiResponse);
-    let item = json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"gAA"});
-    let answer =
-        json!({"status":"completed","output":[item,{"type":"message","content":[{"type":"output_text","text":"hi"}]}]});
-    let collected = route.answer_whole(&asked(Claude, false), answer.to_string().as_bytes()).json();
-    let messages = json!([{"role":"user","content":"x"},{"role":"assistant","content":collected["content"]},{"role":"user","content":"y"}]);
-    let sent = route.sent(&json!({"model":"m","max_tokens":20,"messages":messages}));
-    assert_eq!(
-        sent["input"][1],
-        json!({"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a\n\nb"}],"encrypted_content":"gAA"})
-    );
 }
 
 #[test]
@@ -431,4 +342,107 @@ fn a_client_without_a_stream_gets_no_keep_alive() {
     let route = Route::new(Claude, UpstreamKind::Openai);
     let answers = route.request(&asked(Claude, false)).unwrap().answers;
     assert!(!answers.keeps_alive() && answers.translator(head(Claude)).keep_alive().is_empty());
+}
+
+#[test]
+fn what_an_upstream_makes_us_keep_is_bounded() {
+    let big = "x".repeat(1 << 20);
+    let block = |block: Value| json!({"type":"content_block_start","index":0,"content_block":block});
+    let part = |part: Value| json!({"type":"content_block_delta","index":0,"delta":part});
+    let nameless = json!({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":big}}]}}]});
+    for (client, upstream, opening, more) in [
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"thinking","thinking":""})),
+            part(json!({"type":"thinking_delta","thinking":big})),
+        ),
+        (
+            Chat,
+            UpstreamKind::Claude,
+            block(json!({"type":"server_tool_use","name":"web_search"})),
+            part(json!({"type":"input_json_delta","partial_json":big})),
+        ),
+        (Claude, UpstreamKind::Openai, json!({"choices":[]}), nameless),
+    ] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        translator.push(event(&opening));
+        let ended = (0..20).position(|_| {
+            translator.push(event(&more));
+            translator.has_ended()
+        });
+        assert_eq!(ended, Some(16), "{opening}");
+        assert!(matches!(translator.end(), Some(End::Failed(_))));
+    }
+}
+
+#[test]
+fn an_answer_of_too_many_parts_is_a_failure() {
+    let route = Route::new(Responses, UpstreamKind::Claude);
+    let mut translator = route.request(&asked(Responses, true)).unwrap().answers.translator(head(Responses));
+    let block = |n: u32| json!({"type":"content_block_start","index":n,"content_block":{"type":"text","text":"a"}});
+    let ended = (0..6000).position(|n| {
+        translator.push(event(&block(n)));
+        translator.has_ended()
+    });
+    assert_eq!(ended, Some(4096));
+}
+
+#[test]
+fn a_refusal_is_carried_in_answers_and_in_history() {
+    let part = json!({"type":"refusal","refusal":"No."});
+    let answer = json!({"status":"completed","output":[{"type":"message","id":"m","content":[part]}]}).to_string();
+    let chat =
+        Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), answer.as_bytes()).json();
+    let message = &chat["choices"][0]["message"];
+    assert_eq!((&message["content"], &message["refusal"]), (&Value::Null, &json!("No.")));
+    assert_eq!(chat["choices"][0]["finish_reason"], "stop");
+    let claude =
+        Route::new(Claude, UpstreamKind::OpenaiResponse).answer_whole(&asked(Claude, false), answer.as_bytes()).json();
+    assert_eq!((&claude["content"][0]["text"], &claude["stop_reason"]), (&json!("No."), &json!("refusal")));
+    assert!(claude.as_object().unwrap().contains_key("stop_sequence"));
+    let said =
+        json!({"choices":[{"index":0,"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}).to_string();
+    let responses =
+        Route::new(Responses, UpstreamKind::Openai).answer_whole(&asked(Responses, false), said.as_bytes()).json();
+    assert_eq!(responses["output"][0]["content"], json!([part]));
+    let history = json!({"model":"m","input":[{"role":"user","content":"x"},{"role":"assistant","content":[part]},{"role":"user","content":"y"}]});
+    let sent = Route::new(Responses, UpstreamKind::Openai).sent(&history);
+    assert_eq!(sent["messages"][1], json!({"role":"assistant","content":null,"refusal":"No."}));
+    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&history);
+    assert_eq!(sent["messages"][1]["content"][0]["text"], "No.");
+    let back = json!({"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"refusal":"No."},{"role":"user","content":"y"}]});
+    assert_eq!(Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&back)["input"][1]["content"], json!([part]));
+}
+
+#[test]
+fn a_citation_that_comes_after_its_item_is_complete_is_not_a_new_item() {
+    let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
+    let item = json!({"type":"message","id":"m","content":[{"type":"output_text","text":"a"}]});
+    let body = events(&[
+        json!({"type":"response.output_item.done","output_index":0,"item":item}),
+        json!({"type":"response.output_text.annotation.added","item_id":"m","output_index":0,"annotation":annotation}),
+        json!({"type":"response.completed","response":{"status":"completed"}}),
+    ]);
+    let chat = Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&asked(Chat, false), &body).json();
+    assert!(chat["choices"][0]["message"].get("annotations").is_none(), "{chat}");
+}
+
+#[test]
+fn a_text_block_that_only_cites_is_nothing() {
+    let cited = json!({"type":"web_search_result_location","url":"https://a.test","title":"T"});
+    let body = events(&[
+        json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":[cited]}}),
+        json!({"type":"content_block_stop","index":0}),
+        json!({"type":"content_block_start","index":1,"content_block":{"type":"text","text":"a"}}),
+        json!({"type":"message_delta","delta":{"stop_reason":"end_turn"}}),
+        json!({"type":"message_stop"}),
+    ]);
+    let answered = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, true), &body);
+    oracle::check(Responses, &answered.bytes, false).unwrap();
+    let last = frames(&answered.bytes).last().unwrap().data.clone();
+    assert_eq!(last["response"]["output"].as_array().unwrap().len(), 1, "{last}");
+    let whole = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), &body).json();
+    assert_eq!(whole["output"].as_array().unwrap().len(), 1);
 }

@@ -9,6 +9,7 @@ mod oracle;
 mod pattern;
 mod properties;
 mod round_trips;
+mod same_protocol;
 mod symptoms_history;
 mod symptoms_options;
 mod symptoms_streams;

@@ -76,6 +76,7 @@ fn chat(frames: &[Frame], failed: bool) -> Result<(), String> {
 fn claude(frames: &[Frame], failed: bool) -> Result<(), String> {
     let (mut index, mut open) = (0, None::<(String, usize, bool)>);
     let (mut deltas, mut stopped) = (0, false);
+    let (mut searched, mut found) = (Vec::new(), Vec::new());
     for (number, Frame { event, data }) in frames.iter().enumerate() {
         let kind = data["type"].as_str().ok_or("an event has a type")?;
         ensure!(event.as_deref() == Some(kind), "the event's name is its type: {event:?} {kind}");
@@ -93,6 +94,11 @@ fn claude(frames: &[Frame], failed: bool) -> Result<(), String> {
                 let block = data["content_block"]["type"].as_str().ok_or("a block has a type")?;
                 if block == "tool_use" {
                     ensure!(data["content_block"]["input"].as_object().is_some_and(|o| o.is_empty()), "input: {{}}");
+                }
+                match block {
+                    "server_tool_use" => searched.push(data["content_block"]["id"].clone()),
+                    "web_search_tool_result" => found.push(data["content_block"]["tool_use_id"].clone()),
+                    _ => {}
                 }
                 open = Some((block.to_owned(), 0, false));
             }
@@ -135,6 +141,7 @@ fn claude(frames: &[Frame], failed: bool) -> Result<(), String> {
             other => return Err(format!("an unknown event {other}")),
         }
     }
+    ensure!(failed || searched == found, "every search has its result: {searched:?} {found:?}");
     ensure!(stopped != failed, "message_stop or an error at the end");
     Ok(())
 }

@@ -276,3 +276,93 @@ fn the_newest_api_version_refuses_sampling_and_documents_of_the_assistant() {
     let assistant = json!([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"file","file":{"file_data":"data:application/pdf;base64,AA=="}}]}]);
     assert!(route.request(&chat(assistant)).is_err());
 }
+
+#[test]
+fn texts_of_an_assistant_are_joined_by_what_stands_between_them() {
+    let text = |text: &str| json!({"type":"text","text":text});
+    let call = json!({"type":"tool_use","id":"t","name":"f","input":{}});
+    let result = json!({"type":"tool_result","tool_use_id":"t"});
+    let body = claude(json!([{"role":"user","content":"x"},
+        {"role":"assistant","content":[text("a"), text("b"), call, text("c")]},{"role":"user","content":[result]}]));
+    let sent = Route::new(Claude, UpstreamKind::Openai).sent(&body);
+    assert_eq!(sent["messages"][1]["content"], "ab\n\nc");
+    assert_eq!(sent["messages"][2]["content"], "(no output)");
+    let sent = Route::new(Claude, UpstreamKind::OpenaiResponse).sent(&body);
+    let kinds: Vec<&Value> = sent["input"].as_array().unwrap().iter().map(|i| &i["type"]).collect();
+    assert_eq!(kinds, ["message", "message", "function_call", "message", "function_call_output"]);
+    assert_eq!(sent["input"][1]["content"].as_array().unwrap().len(), 2);
+    let apart = responses(
+        json!([{"role":"user","content":"x"},{"role":"assistant","content":"a"},{"role":"assistant","content":"b"}]),
+    );
+    assert_eq!(Route::new(Responses, UpstreamKind::Openai).sent(&apart)["messages"][1]["content"], "a\n\nb");
+}
+
+#[test]
+fn an_unknown_block_is_dropped_beside_others_and_refused_alone() {
+    let alien = json!({"type":"hologram"});
+    let text = json!({"type":"text","text":"a"});
+    for (client, upstream) in
+        [(Claude, UpstreamKind::Openai), (Chat, UpstreamKind::Claude), (Responses, UpstreamKind::Claude)]
+    {
+        let route = Route::new(client, upstream);
+        let body = |content: Value| match client {
+            Responses => responses(json!([{"role":"user","content":content}])),
+            _ => chat(json!([{"role":"user","content":content}])),
+        };
+        assert_eq!(route.warnings(&body(json!([alien, text]))), ["dropped:hologram"]);
+        assert_eq!(route.request(&body(json!([alien]))).unwrap_err().code(), "unsupported_parameter");
+    }
+}
+
+#[test]
+fn documents_reach_every_upstream_in_its_own_shape() {
+    let pdf = json!({"type":"document","title":"","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="}});
+    let plain = json!({"type":"document","title":"T","source":{"type":"text","media_type":"text/plain","data":"body"}});
+    let search = json!({"type":"search_result","source":"https://a.test","title":"S","content":[{"type":"text","text":"found"}]});
+    let body = claude(json!([{"role":"user","content":[pdf, plain, search]}]));
+    let sent = Route::new(Claude, UpstreamKind::Openai).sent(&body);
+    let parts = &sent["messages"][0]["content"];
+    assert_eq!(parts[0]["file"], json!({"filename":"document.pdf","file_data":"data:application/pdf;base64,JVBERi0="}));
+    assert_eq!((&parts[1]["text"], &parts[2]["text"]), (&json!("T\n\nbody"), &json!("S\n\nfound")));
+    let sent = Route::new(Claude, UpstreamKind::OpenaiResponse).sent(&body);
+    assert_eq!(sent["input"][0]["content"][0]["filename"], "document.pdf");
+    let file = json!({"type":"input_file","file_url":"https://a.test/a.pdf"});
+    let text = json!({"type":"input_file","filename":"a.csv","file_data":"data:text/csv;base64,YSxi"});
+    let sent =
+        Route::new(Responses, UpstreamKind::Claude).sent(&responses(json!([{"role":"user","content":[file, text]}])));
+    assert_eq!(
+        sent["messages"][0]["content"][0],
+        json!({"type":"document","source":{"type":"url","url":"https://a.test/a.pdf"}})
+    );
+    assert_eq!(sent["messages"][0]["content"][1]["source"]["data"], "a,b");
+}
+
+#[test]
+fn a_failed_tool_is_marked_for_protocols_that_have_no_field_for_it() {
+    let body = claude(json!([{"role":"user","content":"x"},
+        {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true},
+            {"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"boom"},{"type":"image","source":{"type":"url","url":"https://a.test/i.png"}}]}]}]));
+    let sent = Route::new(Claude, UpstreamKind::OpenaiResponse).sent(&body);
+    assert_eq!(sent["input"][3]["output"], "[tool error] (no output)");
+    assert_eq!(sent["input"][4]["output"][0]["text"], "[tool error] boom");
+    let sent = Route::new(Claude, UpstreamKind::Openai).sent(&body);
+    assert_eq!(sent["messages"][3]["content"], "[tool error] boom\n[image attached below]");
+}
+
+#[test]
+fn the_clients_own_cache_marks_are_kept_wherever_it_put_them() {
+    let mark = json!({"type":"ephemeral","ttl":"1h"});
+    let body = chat(json!([{"role":"system","content":[{"type":"text","text":"s"}],"cache_control":mark},
+        {"role":"user","content":[{"type":"text","text":"a","cache_control":mark},{"type":"text","text":"b"}]},
+        {"role":"assistant","content":"c","cache_control":mark},{"role":"user","content":"d","cache_control":mark}]));
+    let sent = to_claude().with(json!({"auto_cache":true})).sent(&body);
+    assert_eq!(sent["system"][0]["cache_control"], mark);
+    assert_eq!(sent["messages"][0]["content"][0]["cache_control"], mark);
+    assert_eq!(sent["messages"][1]["content"][0]["cache_control"], mark);
+    assert_eq!(sent["messages"][2]["content"][0]["cache_control"], mark);
+    assert_eq!(sent.to_string().matches("ephemeral").count(), 4);
+    let sent = Route::new(Claude, UpstreamKind::Openai)
+        .sent(&claude(json!([{"role":"user","content":[{"type":"text","text":"a","cache_control":mark}]}])));
+    assert!(!sent.to_string().contains("cache_control"));
+}

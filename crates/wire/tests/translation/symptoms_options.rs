@@ -192,6 +192,12 @@ fn apply_patch_becomes_a_function_without_properties_and_namespaces_are_filtered
         assert_eq!(sent.pointer(schema).unwrap()["required"], json!(["input"]));
         assert_eq!(sent.pointer(name).unwrap(), "n__exec");
         assert!(sent.to_string().contains("lark grammar:\\nstart: X"), "{sent}");
+        let described = |n: usize| {
+            let tool = &sent["tools"][n];
+            tool.get("function").unwrap_or(tool)["description"].as_str().unwrap().to_owned()
+        };
+        assert!(described(0).starts_with("Edit.\n\nThe member `input`"), "{}", described(0));
+        assert!(described(1).starts_with("The member `input`"), "{}", described(1));
     }
     let lite = json!([{"type":"additional_tools","role":"developer","tools":tools},{"role":"user","content":"x"}]);
     let sent = Route::new(Responses, UpstreamKind::Claude).sent(&json!({"model":"m","input":lite}));
@@ -395,4 +401,41 @@ fn a_search_for_tools_is_a_function_for_others_and_comes_back_as_its_own_call() 
         (&item["type"], &item["call_id"], &item["arguments"]),
         (&json!("tool_search_call"), &json!("e"), &json!({"query":"r"}))
     );
+}
+
+#[test]
+fn a_named_schema_keeps_its_name_description_and_strictness() {
+    let schema = json!({"type":"object","properties":{},"additionalProperties":false});
+    let format = json!({"name":"n","description":"d","schema":schema,"strict":true});
+    let body = chat(json!({"response_format":{"type":"json_schema","json_schema":format}}));
+    let sent = Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&body);
+    assert_eq!(
+        sent["text"]["format"],
+        json!({"type":"json_schema","name":"n","description":"d","schema":schema,"strict":true})
+    );
+    let back = responses(json!({"text":{"format":sent["text"]["format"]}}));
+    assert_eq!(Route::new(Responses, UpstreamKind::Openai).sent(&back)["response_format"]["json_schema"], format);
+    let object = responses(json!({"text":{"format":{"type":"json_object"}}}));
+    assert_eq!(
+        Route::new(Responses, UpstreamKind::Openai).sent(&object)["response_format"],
+        json!({"type":"json_object"})
+    );
+    let object = chat(json!({"response_format":{"type":"json_object"}}));
+    assert_eq!(
+        Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&object)["text"]["format"],
+        json!({"type":"json_object"})
+    );
+}
+
+#[test]
+fn known_models_need_no_profile() {
+    let mut route = Route::new(Claude, UpstreamKind::Openai);
+    route.model = "gpt-5.5".into();
+    let sent =
+        route.sent(&claude(json!({"temperature":1,"thinking":{"type":"adaptive"},"output_config":{"effort":"max"}})));
+    assert_eq!((&sent["max_completion_tokens"], &sent["reasoning_effort"]), (&json!(9000), &json!("xhigh")));
+    assert!(sent.get("max_tokens").is_none() && sent.get("temperature").is_none());
+    let mut route = to_claude();
+    route.model = "claude-haiku-4-5".into();
+    assert_eq!(route.sent(&chat(json!({"reasoning_effort":"low"})))["thinking"]["budget_tokens"], 2048);
 }

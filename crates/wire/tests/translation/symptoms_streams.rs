@@ -445,3 +445,80 @@ fn pages_cited_by_a_streamed_text_follow_it_for_a_chat_client() {
         ]
     );
 }
+
+#[test]
+fn a_native_freeform_call_passes_and_one_the_client_cannot_take_is_wrapped() {
+    let custom = |input: &str| json!({"tool_calls":[{"index":0,"id":"c","type":"custom","custom":{"name":"apply_patch","input":input}}]});
+    let body = chunks(&[
+        delta(custom("*** {\"input\":")),
+        delta(json!({"tool_calls":[{"index":0,"custom":{"input":"1}"}}]})),
+        finish("tool_calls"),
+    ]);
+    let request = json!({"model":"m","input":"x","stream":true,"tools":[{"type":"custom","name":"apply_patch"}]});
+    let route = Route::new(Responses, UpstreamKind::Openai).with(json!({"custom_tools":true}));
+    let (_, frames) = play_asked(route.clone(), &request, &body);
+    let item = &of_type(&frames, "response.output_item.done")[0]["item"];
+    assert_eq!((&item["type"], &item["input"]), (&json!("custom_tool_call"), &json!("*** {\"input\":1}")));
+    let sent = route.sent(&json!({"model":"m","tools":request["tools"],"tool_choice":{"type":"custom","name":"apply_patch"},"input":[{"role":"user","content":"x"},
+        {"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"raw"},{"type":"custom_tool_call_output","call_id":"c","output":"ok"}]}));
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["custom"]["input"], "raw");
+    assert_eq!(sent["tool_choice"], json!({"type":"custom","custom":{"name":"apply_patch"}}));
+    let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
+    assert_eq!(
+        of_type(&frames, "content_block_delta")[0]["delta"]["partial_json"],
+        "{\"input\":\"*** {\\\"input\\\":1}\"}"
+    );
+    let chat = json!({"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"custom","custom":{"name":"apply_patch","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"s: X"}}}}]});
+    let sent = Route::new(Chat, UpstreamKind::OpenaiResponse).sent(&chat);
+    assert_eq!(sent["tools"][0]["format"], json!({"type":"grammar","syntax":"lark","definition":"s: X"}));
+    let answer = json!({"status":"completed","output":[{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"raw"}]});
+    let told = Route::new(Chat, UpstreamKind::OpenaiResponse).answer_whole(&chat, answer.to_string().as_bytes()).json();
+    assert_eq!(
+        told["choices"][0]["message"]["tool_calls"],
+        json!([{"id":"c","type":"custom","custom":{"name":"apply_patch","input":"raw"}}])
+    );
+}
+
+#[test]
+fn every_search_has_its_result_also_when_no_page_is_cited() {
+    let search = |n: u64, action: Value| json!({"type":"response.output_item.done","output_index":n,"item":{"type":"web_search_call","id":format!("ws{n}"),"action":action}});
+    let list = [
+        search(0, json!({"type":"search","queries":["q"]})),
+        search(
+            1,
+            json!({"type":"search","query":"r","sources":[{"type":"url","url":"https://a.test"},{"type":"url","url":"https://a.test"}]}),
+        ),
+        search(2, json!({"type":"search","query":"s"})),
+        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
+    ];
+    let (answered, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
+    assert_eq!(answered.end, End::Complete, "a hosted search is output");
+    let pages: Vec<usize> = of_type(&frames, "content_block_start")
+        .iter()
+        .filter_map(|b| Some(b["content_block"]["content"].as_array()?.len()))
+        .collect();
+    assert_eq!(pages, [0, 1, 0]);
+    let queries: Vec<&str> =
+        of_type(&frames, "content_block_delta").iter().map(|d| d["delta"]["partial_json"].as_str().unwrap()).collect();
+    assert_eq!(queries, ["{\"query\":\"q\"}", "{\"query\":\"r\"}", "{\"query\":\"s\"}"]);
+    let output: Vec<Value> = list[..3].iter().map(|e| e["item"].clone()).collect();
+    let whole = Route::new(Claude, UpstreamKind::OpenaiResponse)
+        .answer_whole(
+            &json!({"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}),
+            json!({"status":"completed","output":output}).to_string().as_bytes(),
+        )
+        .json();
+    let kinds: Vec<&Value> = whole["content"].as_array().unwrap().iter().map(|b| &b["type"]).collect();
+    assert_eq!(
+        kinds,
+        [
+            "server_tool_use",
+            "web_search_tool_result",
+            "server_tool_use",
+            "web_search_tool_result",
+            "server_tool_use",
+            "web_search_tool_result"
+        ]
+    );
+    assert_eq!(whole["usage"]["server_tool_use"]["web_search_requests"], 3);
+}

@@ -96,7 +96,6 @@ impl Writer {
             }
             Event::Usage(usage) => self.usage.merge_max(&usage),
             Event::Finish(finish) => {
-                self.end(out);
                 self.found(out);
                 self.finish = Some(finish);
             }
@@ -125,7 +124,6 @@ impl Writer {
             return;
         }
         head.open(out);
-        self.end(out);
         self.open = Some((block, kind));
         self.start(&start(), out);
     }
@@ -160,7 +158,6 @@ impl Writer {
     /// cites them.
     fn search(&mut self, head: &mut Head, search: Search, out: &mut Vec<u8>) {
         head.open(out);
-        self.end(out);
         self.found(out);
         self.searches += 1;
         let id = search_id(head, self.searches);
