@@ -27,6 +27,8 @@ export interface UpstreamDraft {
   models: { allow: string[]; map: { from: string; to: string }[] };
   headers: { name: string; value: string }[];
   session_header: string;
+  /** Name of a vendor's dialect; empty: that of the protocol alone. */
+  profile: string;
 }
 
 export type FileObject = Record<string, unknown>;
@@ -59,6 +61,7 @@ export function emptyDraft(): UpstreamDraft {
     models: { allow: [], map: [] },
     headers: [],
     session_header: "",
+    profile: "",
   };
 }
 
@@ -95,6 +98,7 @@ export function draftOf(upstream: Upstream): UpstreamDraft {
     },
     headers: Object.entries(upstream.headers ?? {}).map(([name, value]) => ({ name, value })),
     session_header: upstream.session_header ?? "",
+    profile: upstream.profile?.base ?? "",
   };
 }
 
@@ -153,5 +157,6 @@ export function fileOf(draft: UpstreamDraft): FileObject {
     },
     headers: Object.fromEntries(draft.headers.filter((h) => h.name.trim()).map((h) => [h.name.trim(), h.value])),
     session_header: orNull(draft.session_header),
+    profile: draft.profile ? { base: draft.profile } : null,
   };
 }

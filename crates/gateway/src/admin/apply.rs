@@ -17,6 +17,7 @@ use crate::{
 
 /// How a file is applied.
 #[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 struct ApplyQuery {
     /// Only say what would change.

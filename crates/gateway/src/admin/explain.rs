@@ -14,6 +14,7 @@ use crate::shared::Shared;
 
 /// The request to explain.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct ExplainQuery {
     /// The access key that asks (its policy counts); or a group.
     key: Option<i64>,

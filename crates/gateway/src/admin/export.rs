@@ -34,9 +34,11 @@ enum Format {
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 struct FormatQuery {
     /// `csv` or `json` (one object a line).
+    #[param(inline)]
     format: Format,
 }
 

@@ -15,6 +15,7 @@ use crate::{
 
 /// Which lines.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct LogQuery {
     /// Only lines after this number.
     #[serde(default)]

@@ -46,7 +46,7 @@ const BODY: usize = 8 << 20;
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Headgate admin API", description = "Everything the window does; see docs/admin-api.md."),
+    info(title = "Headgate admin API", description = "Everything the window does."),
     servers((url = "/admin/v1"))
 )]
 struct Document;

@@ -22,6 +22,7 @@ use crate::shared::Shared;
 
 /// Which requests; every parameter narrows.
 #[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(super) struct FilterQuery {
     /// Started at this time or later (RFC 3339).
@@ -60,6 +61,7 @@ pub(super) struct FilterQuery {
 
 /// Which part of the list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 struct PageQuery {
     /// What `next` of the page before said.

@@ -23,6 +23,7 @@ use crate::shared::Shared;
 
 /// Which part of the list.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct PageQuery {
     /// Revisions older than this one.
     cursor: Option<i64>,
@@ -32,6 +33,7 @@ struct PageQuery {
 
 /// What to compare with.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct Against {
     /// An earlier revision; absent: the one before.
     against: Option<i64>,

@@ -14,7 +14,7 @@ use headgate_wire::{
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::error::{
@@ -32,7 +32,7 @@ use crate::{
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// What to ask.
-#[derive(Debug, Default, Deserialize, ToSchema, IntoParams)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default)]
 struct TestBody {
     /// The model; absent: the first one of the upstream's rules or list.

@@ -99,6 +99,7 @@ pub(super) struct SavedView {
 
 /// Which revision of the object the caller has seen.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Seen {
     /// Refuse if the object was changed since.
     pub(super) revision: Option<i64>,
@@ -106,6 +107,7 @@ pub(super) struct Seen {
 
 /// Which upstreams.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct ListQuery {
     /// Part of the name or base URL.
     search: Option<String>,
