@@ -224,7 +224,9 @@ fn follow(app: AppHandle) {
 async fn turn(events: &mut tokio::sync::broadcast::Receiver<Event>) {
     let wait = async {
         while let Ok(event) = events.recv().await {
-            if !matches!(event, Event::RequestStarted { .. } | Event::RequestFinished { .. }) {
+            let traffic =
+                matches!(event, Event::RequestStarted { .. } | Event::RequestFinished { .. } | Event::RequestsStored);
+            if !traffic {
                 return;
             }
         }

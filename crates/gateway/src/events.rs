@@ -44,6 +44,8 @@ pub enum Event {
         /// Milliseconds altogether.
         duration_ms: i64,
     },
+    /// Records of finished requests were stored: lists and figures have changed.
+    RequestsStored,
     /// The configuration changed.
     Revision {
         /// Its new number.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    events::Event,
     forward::{
         receive::{self, Terms},
         send,
@@ -44,13 +45,27 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
     });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
     every(shared, stop, VAULT_EVERY, |shared| async move { shared.tidy_vault().await });
-    let (shared_too, stop) = (Arc::clone(shared), stop.clone());
+    until(shared, stop, probe_loop(Arc::clone(shared)));
+    until(shared, stop, tell_stored(Arc::clone(shared)));
+}
+
+/// Runs `work` until told to stop.
+fn until(shared: &Shared, stop: &CancellationToken, work: impl Future<Output = ()> + Send + 'static) {
+    let stop = stop.clone();
     shared.tasks.spawn(async move {
         tokio::select! {
             () = stop.cancelled() => {}
-            () = probe_loop(shared_too) => {}
+            () = work => {}
         }
     });
+}
+
+/// Tells watchers that lists and figures have changed.
+async fn tell_stored(shared: Arc<Shared>) {
+    let mut stored = shared.journal.stored();
+    while stored.next().await {
+        shared.events.send(Event::RequestsStored);
+    }
 }
 
 fn every<F, W>(shared: &Arc<Shared>, stop: &CancellationToken, period: Duration, work: F)

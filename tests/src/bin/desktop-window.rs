@@ -103,7 +103,7 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
     let asked = first.last();
     ensure!(asked.header("authorization").or(asked.header("x-api-key")).is_some_and(|v| v.contains(SECRET)));
     window.press("Open Headgate").await?;
-    window.read("All 1 upstreams").await?;
+    window.read("The upstream in use is answering").await?;
 
     // A second upstream, by hand; then the first fails, and its lane shows it.
     let admin = Admin::of(&setup)?;

@@ -12,15 +12,15 @@ export interface paths {
         /** Apply a configuration file (YAML or JSON): all or nothing */
         post: {
             parameters: {
-                query: {
+                query?: {
                     /** @description Only say what would change. */
-                    dry_run: boolean;
+                    dry_run?: boolean;
                     /** @description Also remove what the file does not list. */
-                    prune: boolean;
+                    prune?: boolean;
                     /** @description Make a renamed object's listed name anew. */
-                    allow_recreate: boolean;
+                    allow_recreate?: boolean;
                     /** @description Refuse if the configuration is at another revision. */
-                    expect_revision?: number | null;
+                    expect_revision?: number;
                 };
                 header?: never;
                 path?: never;
@@ -95,21 +95,21 @@ export interface paths {
             parameters: {
                 query: {
                     /** @description The access key that asks (its policy counts); or a group. */
-                    key?: number | null;
+                    key?: number;
                     /** @description The group, when there is no key. */
-                    group?: number | null;
+                    group?: number;
                     /** @description The model asked for. */
                     model: string;
                     /** @description What the client speaks. */
                     protocol: components["schemas"]["Protocol"];
                     /** @description Whether a stream is asked for. */
-                    stream: boolean;
+                    stream?: boolean;
                     /** @description Features used, separated by commas: tools, images, documents, structured_output, reasoning. */
-                    features: string;
+                    features?: string;
                     /** @description Estimated prompt in tokens. */
-                    input: number;
+                    input?: number;
                     /** @description The region asked for. */
-                    region?: string | null;
+                    region?: string;
                 };
                 header?: never;
                 path?: never;
@@ -267,7 +267,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Refuse if the object was changed since. */
-                    revision?: number | null;
+                    revision?: number;
                 };
                 header?: never;
                 path: {
@@ -400,7 +400,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Refuse if the object was changed since. */
-                    revision?: number | null;
+                    revision?: number;
                 };
                 header?: never;
                 path: {
@@ -565,7 +565,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Refuse if the object was changed since. */
-                    revision?: number | null;
+                    revision?: number;
                 };
                 header?: never;
                 path: {
@@ -632,7 +632,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Refuse if the object was changed since. */
-                    revision?: number | null;
+                    revision?: number;
                 };
                 header?: never;
                 path: {
@@ -668,9 +668,9 @@ export interface paths {
         /** The newest lines of the log, oldest first */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description Only lines after this number. */
-                    after: number;
+                    after?: number;
                 };
                 header?: never;
                 path?: never;
@@ -782,43 +782,43 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Started at this time or later (RFC 3339). */
-                    since?: string | null;
+                    since?: string;
                     /** @description Started before this time. */
-                    until?: string | null;
+                    until?: string;
                     /** @description Group id. */
-                    group?: number | null;
+                    group?: number;
                     /** @description Key id. */
-                    key?: number | null;
+                    key?: number;
                     /** @description Any attempt at this upstream. */
-                    upstream?: number | null;
+                    upstream?: number;
                     /** @description Exactly this model. */
-                    model?: string | null;
+                    model?: string;
                     /** @description Protocol of the client. */
-                    protocol?: components["schemas"]["Protocol"] | null;
+                    protocol?: components["schemas"]["Protocol"];
                     /** @description Client program. */
-                    client?: string | null;
+                    client?: string;
                     /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
-                    status?: string | null;
+                    status?: string;
                     /** @description Error kind, or its beginning. */
-                    error_kind?: string | null;
+                    error_kind?: string;
                     /** @description Whose fault. */
-                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    error_source?: components["schemas"]["ErrorSource"];
                     /** @description Streams only, or the others only. */
-                    stream?: boolean | null;
+                    stream?: boolean;
                     /** @description More than one attempt. */
-                    retried?: boolean | null;
+                    retried?: boolean;
                     /** @description Took so many milliseconds or longer. */
-                    slow_ms?: number | null;
+                    slow_ms?: number;
                     /** @description Request id, or its beginning. */
-                    id?: string | null;
+                    id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
-                    q?: string | null;
+                    q?: string;
                     /** @description What `next` of the page before said. */
-                    cursor?: string | null;
+                    cursor?: string;
                     /** @description Page number from 1, with the total; instead of a cursor. */
-                    page?: number | null;
+                    page?: number;
                     /** @description Rows of a page (1–500). */
-                    per_page?: number | null;
+                    per_page?: number;
                 };
                 header?: never;
                 path?: never;
@@ -854,41 +854,41 @@ export interface paths {
         /** Requests that pass a filter as a file, newest first, at most 200,000 */
         get: {
             parameters: {
-                query: {
+                query?: {
                     /** @description Started at this time or later (RFC 3339). */
-                    since?: string | null;
+                    since?: string;
                     /** @description Started before this time. */
-                    until?: string | null;
+                    until?: string;
                     /** @description Group id. */
-                    group?: number | null;
+                    group?: number;
                     /** @description Key id. */
-                    key?: number | null;
+                    key?: number;
                     /** @description Any attempt at this upstream. */
-                    upstream?: number | null;
+                    upstream?: number;
                     /** @description Exactly this model. */
-                    model?: string | null;
+                    model?: string;
                     /** @description Protocol of the client. */
-                    protocol?: components["schemas"]["Protocol"] | null;
+                    protocol?: components["schemas"]["Protocol"];
                     /** @description Client program. */
-                    client?: string | null;
+                    client?: string;
                     /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
-                    status?: string | null;
+                    status?: string;
                     /** @description Error kind, or its beginning. */
-                    error_kind?: string | null;
+                    error_kind?: string;
                     /** @description Whose fault. */
-                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    error_source?: components["schemas"]["ErrorSource"];
                     /** @description Streams only, or the others only. */
-                    stream?: boolean | null;
+                    stream?: boolean;
                     /** @description More than one attempt. */
-                    retried?: boolean | null;
+                    retried?: boolean;
                     /** @description Took so many milliseconds or longer. */
-                    slow_ms?: number | null;
+                    slow_ms?: number;
                     /** @description Request id, or its beginning. */
-                    id?: string | null;
+                    id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
-                    q?: string | null;
+                    q?: string;
                     /** @description `csv` or `json` (one object a line). */
-                    format: components["schemas"]["Format"];
+                    format?: "csv" | "json";
                 };
                 header?: never;
                 path?: never;
@@ -926,37 +926,37 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Started at this time or later (RFC 3339). */
-                    since?: string | null;
+                    since?: string;
                     /** @description Started before this time. */
-                    until?: string | null;
+                    until?: string;
                     /** @description Group id. */
-                    group?: number | null;
+                    group?: number;
                     /** @description Key id. */
-                    key?: number | null;
+                    key?: number;
                     /** @description Any attempt at this upstream. */
-                    upstream?: number | null;
+                    upstream?: number;
                     /** @description Exactly this model. */
-                    model?: string | null;
+                    model?: string;
                     /** @description Protocol of the client. */
-                    protocol?: components["schemas"]["Protocol"] | null;
+                    protocol?: components["schemas"]["Protocol"];
                     /** @description Client program. */
-                    client?: string | null;
+                    client?: string;
                     /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
-                    status?: string | null;
+                    status?: string;
                     /** @description Error kind, or its beginning. */
-                    error_kind?: string | null;
+                    error_kind?: string;
                     /** @description Whose fault. */
-                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    error_source?: components["schemas"]["ErrorSource"];
                     /** @description Streams only, or the others only. */
-                    stream?: boolean | null;
+                    stream?: boolean;
                     /** @description More than one attempt. */
-                    retried?: boolean | null;
+                    retried?: boolean;
                     /** @description Took so many milliseconds or longer. */
-                    slow_ms?: number | null;
+                    slow_ms?: number;
                     /** @description Request id, or its beginning. */
-                    id?: string | null;
+                    id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
-                    q?: string | null;
+                    q?: string;
                 };
                 header?: never;
                 path?: never;
@@ -994,37 +994,37 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Started at this time or later (RFC 3339). */
-                    since?: string | null;
+                    since?: string;
                     /** @description Started before this time. */
-                    until?: string | null;
+                    until?: string;
                     /** @description Group id. */
-                    group?: number | null;
+                    group?: number;
                     /** @description Key id. */
-                    key?: number | null;
+                    key?: number;
                     /** @description Any attempt at this upstream. */
-                    upstream?: number | null;
+                    upstream?: number;
                     /** @description Exactly this model. */
-                    model?: string | null;
+                    model?: string;
                     /** @description Protocol of the client. */
-                    protocol?: components["schemas"]["Protocol"] | null;
+                    protocol?: components["schemas"]["Protocol"];
                     /** @description Client program. */
-                    client?: string | null;
+                    client?: string;
                     /** @description direct_success, failover_success, failed, partial, canceled, client_error, ok or fail. */
-                    status?: string | null;
+                    status?: string;
                     /** @description Error kind, or its beginning. */
-                    error_kind?: string | null;
+                    error_kind?: string;
                     /** @description Whose fault. */
-                    error_source?: components["schemas"]["ErrorSource"] | null;
+                    error_source?: components["schemas"]["ErrorSource"];
                     /** @description Streams only, or the others only. */
-                    stream?: boolean | null;
+                    stream?: boolean;
                     /** @description More than one attempt. */
-                    retried?: boolean | null;
+                    retried?: boolean;
                     /** @description Took so many milliseconds or longer. */
-                    slow_ms?: number | null;
+                    slow_ms?: number;
                     /** @description Request id, or its beginning. */
-                    id?: string | null;
+                    id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
-                    q?: string | null;
+                    q?: string;
                 };
                 header?: never;
                 path?: never;
@@ -1099,9 +1099,9 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Revisions older than this one. */
-                    cursor?: number | null;
+                    cursor?: number;
                     /** @description Rows of a page (1–200). */
-                    per_page?: number | null;
+                    per_page?: number;
                 };
                 header?: never;
                 path?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description An earlier revision; absent: the one before. */
-                    against?: number | null;
+                    against?: number;
                 };
                 header?: never;
                 path: {
@@ -1386,15 +1386,15 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Part of the name or base URL. */
-                    search?: string | null;
+                    search?: string;
                     /** @description Main tag or label. */
-                    tag?: string | null;
+                    tag?: string;
                     /** @description What it speaks. */
-                    protocol?: components["schemas"]["UpstreamKind"] | null;
+                    protocol?: components["schemas"]["UpstreamKind"];
                     /** @description Breaker state: closed, open, half_open. */
-                    state?: string | null;
+                    state?: string;
                     /** @description Switched on or not. */
-                    enabled?: boolean | null;
+                    enabled?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -1560,7 +1560,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description Refuse if the object was changed since. */
-                    revision?: number | null;
+                    revision?: number;
                 };
                 header?: never;
                 path: {
@@ -2230,6 +2230,9 @@ export interface components {
             type: "request_finished";
             /** @description The upstream that answered. */
             upstream?: string | null;
+        } | {
+            /** @enum {string} */
+            type: "requests_stored";
         } | {
             /** @description Its new number. */
             revision: components["schemas"]["Revision"];
@@ -3801,7 +3804,6 @@ export interface components {
              */
             records: number;
         };
-        Format: unknown;
     };
     responses: never;
     parameters: never;

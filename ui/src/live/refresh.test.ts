@@ -41,7 +41,7 @@ describe("live events", () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(renewed).toContain("groups");
     renewed.length = 0;
-    for (let n = 0; n < 50; n += 1) push({ type: "request_finished", id: String(n) });
+    for (let n = 0; n < 50; n += 1) push({ type: "requests_stored" });
     await vi.advanceTimersByTimeAsync(1);
     expect(renewed).toEqual([]);
     await vi.advanceTimersByTimeAsync(1000);

@@ -8,7 +8,8 @@ const REST_MS = 1000;
 const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   health: ["upstreams", "members", "overview", "logs"],
   request_started: ["overview"],
-  request_finished: ["overview", "upstreams", "members"],
+  request_finished: [],
+  requests_stored: ["overview", "upstreams", "members"],
   revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
   paused: ["overview", "status"],
   lagged: "all",

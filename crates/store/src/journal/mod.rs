@@ -138,6 +138,17 @@ impl Journal {
     }
 }
 
+/// Waits for more to be stored.
+#[derive(Debug)]
+pub struct Stored(tokio::sync::watch::Receiver<segments::Position>);
+
+impl Stored {
+    /// Waits; false when nothing will be stored any more.
+    pub async fn next(&mut self) -> bool {
+        self.0.changed().await.is_ok()
+    }
+}
+
 impl JournalHandle {
     /// Hands over a finished request. Never waits: when the queue is full the record is lost and counted.
     pub fn append(&self, record: Record) {
@@ -155,6 +166,11 @@ impl JournalHandle {
     /// Waits until everything appended before is written to disk.
     pub async fn written(&self) -> Result<(), JournalError> {
         self.barrier().await.map(drop)
+    }
+
+    /// Tells each time more has been stored.
+    pub fn stored(&self) -> Stored {
+        Stored(self.shared.stored.subscribe())
     }
 
     /// Waits until everything appended before is stored in the database (or rejected by it). Without a running

@@ -4,14 +4,13 @@ import { onScopeDispose, ref, watch, type Ref } from "vue";
 import { onFeed } from "@/live/feed";
 
 const REST_MS = 1000;
-/** A request is recorded within this time after its end. */
-const RECORDED_MS = 1300;
 
 export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void) {
   const client = useQueryClient();
   const waiting = ref(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let late: ReturnType<typeof setTimeout> | undefined;
+  /** Somebody asked for all there is; the last of it may not be stored yet. */
+  let owed = false;
   let last = 0;
 
   function show(): void {
@@ -23,24 +22,23 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
     for (const name of ["requests", "request-options"]) void client.invalidateQueries({ queryKey: [name] });
   }
 
-  /** Soon, and once more when the last record is certain to be there. */
   function soon(): void {
-    timer ??= setTimeout(show, Math.max(200, REST_MS - (Date.now() - last)));
-    clearTimeout(late);
-    late = setTimeout(() => !isHeld.value && show(), RECORDED_MS);
+    timer ??= setTimeout(show, Math.max(0, REST_MS - (Date.now() - last)));
   }
 
   /** On request, even while held. */
   function showNow(): void {
+    owed = waiting.value > 0;
     show();
-    clearTimeout(late);
-    late = setTimeout(show, RECORDED_MS);
   }
 
   const release = onFeed((event) => {
     if (event.type === "request_finished") waiting.value += 1;
-    if (isHeld.value) return;
-    if (event.type === "request_finished" || event.type === "lagged" || event.type === "resumed") soon();
+    const renewed = event.type === "requests_stored" || event.type === "lagged" || event.type === "resumed";
+    if (renewed && (owed || !isHeld.value)) {
+      owed = false;
+      soon();
+    }
   });
   watch(isHeld, (held) => {
     if (held) {
@@ -51,7 +49,6 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
   onScopeDispose(() => {
     release();
     clearTimeout(timer);
-    clearTimeout(late);
   });
   return { waiting, show: showNow };
 }
