@@ -73,9 +73,9 @@ impl Shared {
 mod tests {
     use super::*;
 
-    fn with_proxy(id: i64) -> Configuration {
-        let upstream = serde_json::json!({"id": id, "name": format!("u{id}"), "revision": 1,
-            "base_url": "https://a.example", "headers": {"x-a": "***"}, "credentials": []});
+    fn with_header(id: i64) -> Configuration {
+        let upstream = serde_json::json!({"id": id, "name": format!("u{id}"), "revision": 1, "credentials": [],
+            "next_credential": 1, "spec": {"base_url": "https://a.example", "headers": {"x-a": "***"}}});
         let mut configuration = Configuration::default();
         configuration.upstreams.push(serde_json::from_value(upstream).unwrap());
         configuration
@@ -86,12 +86,12 @@ mod tests {
         let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
         let days = |n| Some(now - Duration::days(n));
         let mut left = Left::default();
-        left.take(&with_proxy(1), None, now);
-        left.take(&with_proxy(2), days(29), now);
-        left.take(&with_proxy(1), days(31), now);
-        left.take(&with_proxy(2), days(40), now);
+        left.take(&with_header(1), None, now);
+        left.take(&with_header(2), days(29), now);
+        left.take(&with_header(1), days(31), now);
+        left.take(&with_header(2), days(40), now);
         assert!(Left { needed: left.needed.clone(), over: left.over.clone() }.stale().is_empty());
-        left.take(&with_proxy(3), days(50), now);
+        left.take(&with_header(3), days(50), now);
         let stale = left.stale();
         assert!(stale.len() == 1 && stale[0].contains('3'), "{stale:?}");
     }
