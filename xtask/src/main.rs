@@ -5,6 +5,7 @@
 mod bench;
 mod clients;
 mod command;
+mod isolated;
 mod postgres;
 mod run;
 mod setup;

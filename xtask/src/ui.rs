@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
     time::SystemTime,
 };
 
@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{
     command::{ask, root, run_quietly, say, target, which},
+    isolated,
     test::Count,
 };
 
@@ -88,21 +89,18 @@ pub(crate) fn test() -> Result<Count> {
     Ok(sum)
 }
 
-/// Every page in a browser, against a real gateway; in a network that has only loopback.
+/// Every page in a browser, against a real gateway.
 pub(crate) fn browser(full: bool) -> Result<Count> {
-    say("pages: in a browser");
-    let programs = target()?.join("debug");
-    let mut inside = crate::clients::in_namespace()?;
-    inside.arg("npm").args(["run", "--silent", "test:e2e"]).current_dir(folder()?);
-    if full {
-        inside.env("HEADGATE_UI_FULL", "1");
-    }
-    inside.env("HEADGATE_BIN", programs.join("headgate")).env("FAKE_UPSTREAM_BIN", programs.join("fake-upstream"));
-    let output = inside.stderr(Stdio::inherit()).output().context("the browser tests could not be started")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    print!("{text}");
-    let count = node_sum(&text).filter(|c| output.status.success() || c.failed > 0);
-    Ok(count.unwrap_or(Count { failed: 1, ..Count::default() }))
+    let add = |inside: &mut Command| {
+        let programs = target()?.join("debug");
+        inside.arg("npm").args(["run", "--silent", "test:e2e"]).current_dir(folder()?);
+        if full {
+            inside.env("HEADGATE_UI_FULL", "1");
+        }
+        inside.env("HEADGATE_BIN", programs.join("headgate")).env("FAKE_UPSTREAM_BIN", programs.join("fake-upstream"));
+        Ok(())
+    };
+    isolated::counted("pages: in a browser", 1, add, node_sum)
 }
 
 /// The sum that Node's test runner prints at its end: `# pass 12` or `ℹ pass 12`, and so on.
