@@ -5,39 +5,22 @@ use std::time::{Duration, Instant};
 
 use headgate_tests::{
     fake::{Behaviour, Fake, Point},
-    harness::{Headgate, KEY, PATHS},
+    harness::{Headgate, PATHS},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 
-async fn start(fake: &Fake) -> Headgate {
-    Headgate::start(&format!(
-        "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
-         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
-        fake.url()
-    ))
-    .await
-}
-
-fn host(headgate: &Headgate) -> String {
-    headgate.url.strip_prefix("http://").unwrap().to_owned()
-}
-
-fn head(headgate: &Headgate) -> String {
-    format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\nx-api-key: {KEY}\r\ncontent-type: application/json\r\n",
-        host(headgate)
-    )
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_that_stops_is_given_up_after_half_a_minute() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
-    let mut stream = TcpStream::connect(host(&headgate)).await.unwrap();
-    stream.write_all(format!("{}content-length: 500\r\n\r\n{{\"model\":", head(&headgate)).as_bytes()).await.unwrap();
+    let headgate = Headgate::before(&fake).await;
+    let mut stream = TcpStream::connect(headgate.host()).await.unwrap();
+    stream
+        .write_all(format!("{}content-length: 500\r\n\r\n{{\"model\":", headgate.open_head()).as_bytes())
+        .await
+        .unwrap();
     let begin = Instant::now();
     let mut all = Vec::new();
     let closed = tokio::time::timeout(Duration::from_secs(40), stream.read_to_end(&mut all)).await;
@@ -50,15 +33,15 @@ async fn a_body_that_stops_is_given_up_after_half_a_minute() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_that_dawdle_over_their_request_are_cut_off_and_nobody_else_notices() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
-    let address = host(&headgate);
+    let headgate = Headgate::before(&fake).await;
+    let address = headgate.host();
     let begin = Instant::now();
     // Heads that never end: one says nothing, one drips.
     let mut lazy = Vec::new();
     for n in 0..50 {
         let mut stream = TcpStream::connect(&address).await.unwrap();
         if n % 2 == 0 {
-            stream.write_all(head(&headgate).as_bytes()).await.unwrap();
+            stream.write_all(headgate.open_head().as_bytes()).await.unwrap();
         }
         lazy.push(stream);
     }
@@ -78,7 +61,7 @@ async fn clients_that_dawdle_over_their_request_are_cut_off_and_nobody_else_noti
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_finish_in_time_ends_with_the_gateway_and_is_told_so() {
     let fake = Fake::start().await;
-    let mut headgate = start(&fake).await;
+    let mut headgate = Headgate::before(&fake).await;
     let mut waiting = Vec::new();
     for path in PATHS {
         for (stream, point) in

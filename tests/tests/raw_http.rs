@@ -11,26 +11,6 @@ use tokio::{
 
 const BODY: &str = r#"{"model":"m","messages":[]}"#;
 
-async fn start(fake: &Fake) -> Headgate {
-    Headgate::start(&format!(
-        "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
-         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
-        fake.url()
-    ))
-    .await
-}
-
-fn host(headgate: &Headgate) -> String {
-    headgate.url.strip_prefix("http://").unwrap().to_owned()
-}
-
-fn head(headgate: &Headgate) -> String {
-    format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\nx-api-key: {KEY}\r\ncontent-type: application/json\r\n",
-        host(headgate)
-    )
-}
-
 /// How many answers came on the connection, and the first one's status.
 async fn answers(headgate: &Headgate, bytes: &str) -> (usize, u16) {
     let answer = raw(&headgate.url, bytes.as_bytes()).await;
@@ -40,7 +20,7 @@ async fn answers(headgate: &Headgate, bytes: &str) -> (usize, u16) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_with_a_length_and_a_coding_is_refused() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
+    let headgate = Headgate::before(&fake).await;
     let chunked = format!("{:x}\r\n{BODY}\r\n0\r\n\r\n", BODY.len());
     let smuggled = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
     for order in [
@@ -48,7 +28,8 @@ async fn a_request_with_a_length_and_a_coding_is_refused() {
         format!("transfer-encoding: chunked\r\ncontent-length: {}\r\n", chunked.len()),
         "transfer-encoding: chunked\r\ncontent-length: 4\r\n".to_owned(),
     ] {
-        let (count, status) = answers(&headgate, &format!("{}{order}\r\n{chunked}{smuggled}", head(&headgate))).await;
+        let (count, status) =
+            answers(&headgate, &format!("{}{order}\r\n{chunked}{smuggled}", headgate.open_head())).await;
         assert!(count <= 1 && (status == 0 || status == 400), "{order}: {count} answers, {status}");
     }
     assert!(fake.seen().is_empty(), "{} requests got through", fake.seen().len());
@@ -57,8 +38,8 @@ async fn a_request_with_a_length_and_a_coding_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_whose_end_is_in_doubt_are_refused() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
-    let (post, length) = (head(&headgate), BODY.len());
+    let headgate = Headgate::before(&fake).await;
+    let (post, length) = (headgate.open_head(), BODY.len());
     let http10 = post.replace("HTTP/1.1", "HTTP/1.0");
     let chunked = "transfer-encoding: chunked\r\n";
     let mut wrong = Vec::new();
@@ -99,8 +80,8 @@ async fn requests_whose_end_is_in_doubt_are_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn legal_but_rare_requests_are_served() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
-    let (post, length) = (head(&headgate), BODY.len());
+    let headgate = Headgate::before(&fake).await;
+    let (post, length) = (headgate.open_head(), BODY.len());
     let half = length / 2;
     let (first, second) = BODY.split_at(half);
     let close = "connection: close\r\n";
@@ -131,7 +112,7 @@ async fn legal_but_rare_requests_are_served() {
     let answer = raw(&headgate.url, pair.as_bytes()).await;
     assert_eq!((answer.text.matches("HTTP/1.1 200").count(), fake.seen().len()), (2, 2), "{}", answer.text);
     // A client that waits to be told to go on.
-    let mut stream = TcpStream::connect(host(&headgate)).await.unwrap();
+    let mut stream = TcpStream::connect(headgate.host()).await.unwrap();
     let expect = format!("{post}{close}expect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
     stream.write_all(expect.as_bytes()).await.unwrap();
     let mut buffer = vec![0; 1024];
@@ -146,7 +127,7 @@ async fn legal_but_rare_requests_are_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn http2_without_tls_is_spoken_too() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
+    let headgate = Headgate::before(&fake).await;
     let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
     for stream in [false, true] {
         let request = client.post(format!("{}{}", headgate.url, PATHS[2])).header("x-api-key", KEY);
@@ -166,17 +147,18 @@ async fn http2_without_tls_is_spoken_too() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_is_too_large_is_told_so_in_the_clients_protocol() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
+    let headgate = Headgate::before(&fake).await;
     let many: String = (0..150).map(|n| format!("x-{n}: 1\r\n")).collect();
     let long = format!("x-a: {}\r\n", "a".repeat(70_000));
     for (name, more) in [("many", many), ("long", long)] {
-        let bytes = format!("{}{more}content-length: {}\r\n\r\n{BODY}", head(&headgate), BODY.len());
+        let bytes = format!("{}{more}content-length: {}\r\n\r\n{BODY}", headgate.open_head(), BODY.len());
         let answer = raw(&headgate.url, bytes.as_bytes()).await;
         assert_eq!(answer.status, 431, "{name}: {}", answer.text);
         assert!(answer.text.contains("headers_too_large"), "{name}: {}", answer.text);
     }
     let fits: String = (0..80).map(|n| format!("x-{n}: {}\r\n", "v".repeat(500))).collect();
-    let bytes = format!("{}{fits}connection: close\r\ncontent-length: {}\r\n\r\n{BODY}", head(&headgate), BODY.len());
+    let bytes =
+        format!("{}{fits}connection: close\r\ncontent-length: {}\r\n\r\n{BODY}", headgate.open_head(), BODY.len());
     assert_eq!(raw(&headgate.url, bytes.as_bytes()).await.status, 200);
 }
 
@@ -184,8 +166,8 @@ async fn a_head_that_is_too_large_is_told_so_in_the_clients_protocol() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_listens_on_loopback_alone() {
     let fake = Fake::start().await;
-    let headgate = start(&fake).await;
-    let port: u16 = host(&headgate).rsplit(':').next().unwrap().parse().unwrap();
+    let headgate = Headgate::before(&fake).await;
+    let port: u16 = headgate.host().rsplit(':').next().unwrap().parse().unwrap();
     let mut own = Vec::new();
     let sockets: std::collections::HashSet<String> = std::fs::read_dir(format!("/proc/{}/fd", headgate.pid()))
         .unwrap()

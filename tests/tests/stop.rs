@@ -7,18 +7,13 @@ use std::sync::{
 
 use headgate_tests::{
     fake::{Behaviour, Fake, Point},
-    harness::{Headgate, KEY, PATHS, signal, until},
+    harness::{Headgate, PATHS, signal, until},
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_open_streams_finish_and_then_it_exits_with_success() {
     let fake = Fake::start().await;
-    let mut headgate = Headgate::start(&format!(
-        "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
-         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
-        fake.url()
-    ))
-    .await;
+    let mut headgate = Headgate::before(&fake).await;
     // About two seconds each.
     fake.always(Behaviour { pieces: 40, gap_ms: 50, ..Behaviour::default() });
     let open = Arc::new(AtomicUsize::new(0));
@@ -52,12 +47,7 @@ async fn a_hundred_open_streams_finish_and_then_it_exits_with_success() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_signal_right_after_the_first_ends_it_at_once() {
     let fake = Fake::start().await;
-    let mut headgate = Headgate::start(&format!(
-        "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
-         keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
-        fake.url()
-    ))
-    .await;
+    let mut headgate = Headgate::before(&fake).await;
     fake.always(Behaviour { stall: Some(Point::BeforeHeaders), ..Behaviour::default() });
     let waiting = tokio::spawn(headgate.ask(PATHS[0], "m", false).send());
     fake.asked(1).await;

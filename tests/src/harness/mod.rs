@@ -227,6 +227,29 @@ impl Headgate {
         status.code()
     }
 
+    /// The usual program in front of one upstream that takes every protocol.
+    pub async fn before(fake: &crate::fake::Fake) -> Self {
+        Self::start(&format!(
+            "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
+             keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
+            fake.url()
+        ))
+        .await
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
+    /// The head of a request with the usual key, as bytes on the wire, still open at its end.
+    pub fn open_head(&self) -> String {
+        let host = self.host();
+        format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\nx-api-key: {KEY}\r\ncontent-type: application/json\r\n"
+        )
+    }
+
     /// The admin token.
     pub fn admin_token(&self) -> String {
         std::fs::read_to_string(self.data_dir().join("admin-token")).unwrap().trim().to_owned()
