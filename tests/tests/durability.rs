@@ -124,7 +124,7 @@ async fn every_attempt_is_recorded_and_every_sum_is_the_same() {
     for worker in 0..4 {
         let (url, client) = (headgate.url.clone(), headgate.client.clone());
         tasks.push(tokio::spawn(async move {
-            for n in 0..500 {
+            for n in 0..2500 {
                 let path = PATHS[n % 3];
                 let key = if worker == 0 { format!("{KEY}-l") } else { KEY.to_owned() };
                 let model = if n % 10 == 0 { "sometimes" } else { "m" };
@@ -140,7 +140,7 @@ async fn every_attempt_is_recorded_and_every_sum_is_the_same() {
     let made = (a.seen().len() + b.seen().len()) as i64;
     assert_eq!(headgate.terminate().await, Some(0));
     let count = |sql| headgate.database.count(sql);
-    assert_eq!(count("select count(*) from headgate.requests").await, 2000);
+    assert_eq!(count("select count(*) from headgate.requests").await, 10_000);
     assert_eq!(count("select count(*) from headgate.attempts").await, made);
     assert_eq!(count("select coalesce(sum(attempt_count), 0)::bigint from headgate.requests").await, made);
     for column in [
@@ -149,7 +149,7 @@ async fn every_attempt_is_recorded_and_every_sum_is_the_same() {
         "select sum(n)::bigint from (select count(*) n from headgate.requests where upstream_id is not null group by upstream_id) x",
         "select sum(n)::bigint from (select count(*) n from headgate.requests where model is not null group by model) x",
     ] {
-        assert_eq!(count(column).await, 2000, "{column}");
+        assert_eq!(count(column).await, 10_000, "{column}");
     }
 }
 

@@ -37,7 +37,6 @@ enum Command {
 
 fn main() -> ExitCode {
     headgate_gateway::prepare_process();
-    quiet_panics();
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(args),
         Command::Apply(args) => admin::apply(args),
@@ -67,12 +66,4 @@ fn sentence(why: &anyhow::Error) -> String {
         }
     }
     text
-}
-
-/// A panic says where it happened and nothing else: its message may hold request data.
-fn quiet_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map(|l| format!("{}:{}", l.file(), l.line())).unwrap_or_default();
-        eprintln!("headgate: internal error at {place}; please report this");
-    }));
 }

@@ -1,10 +1,12 @@
 //! The record of a client request and of every attempt made for it.
 //!
 //! Field names are those of the columns of `headgate.requests` and `headgate.attempts`: a record is written to the
-//! journal as JSON and inserted by name. A record never holds a body, a credential or a header value.
+//! journal as JSON and inserted by name; what is absent is left out, and becomes null. A record never holds a body, a credential or a header value.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::{
@@ -13,12 +15,13 @@ use crate::{
 };
 
 /// How a request or attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// A complete answer reached the client.
     Success,
     /// No answer: every attempt failed.
+    #[default]
     Failed,
     /// The client left.
     Canceled,
@@ -58,10 +61,11 @@ pub enum ErrorSource {
 }
 
 /// Why a candidate was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// The first choice.
+    #[default]
     Initial,
     /// After another candidate failed.
     Failover,
@@ -89,7 +93,8 @@ pub enum BreakerState {
 }
 
 /// One client request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RequestRecord {
     /// Identity, UUIDv7.
     #[schema(value_type = uuid::Uuid)]
@@ -164,14 +169,48 @@ pub struct RequestRecord {
     pub warnings: Vec<String>,
     /// Per candidate, why it was chosen or stopped, compactly.
     #[schema(value_type = Object)]
-    pub reasons: serde_json::Value,
+    pub reasons: Reasons,
     /// Tokens.
     #[serde(flatten)]
     pub usage: UsageColumns,
 }
 
+/// Per decision a list of candidates with the reason why each was chosen or stopped, as JSON: it is written once and
+/// never looked into here.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Reasons(Box<RawValue>);
+
+impl Reasons {
+    /// Adds the candidates of one more decision.
+    pub fn push(&mut self, candidates: &impl Serialize) {
+        let Ok(candidates) = serde_json::to_string(candidates) else { return };
+        let text = match self.0.get().strip_suffix(']') {
+            Some(before) => format!("{before},{candidates}]"),
+            None => format!("[{candidates}]"),
+        };
+        if let Ok(reasons) = RawValue::from_string(text) {
+            self.0 = reasons;
+        }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl PartialEq for Reasons {
+    /// As JSON: the database writes it in its own way.
+    fn eq(&self, other: &Self) -> bool {
+        let value = |reasons: &Self| serde_json::from_str::<serde_json::Value>(reasons.as_str()).ok();
+        value(self) == value(other)
+    }
+}
+
 /// One attempt at an upstream.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AttemptRecord {
     /// The request it belongs to.
     #[schema(value_type = uuid::Uuid)]
@@ -236,6 +275,7 @@ pub struct AttemptRecord {
 }
 
 /// [`crate::Usage`] under the names of its columns; absent counters were not reported.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[expect(missing_docs, reason = "see Usage")]
 pub struct UsageColumns {
@@ -291,5 +331,22 @@ mod tests {
     fn a_clipped_text_is_valid_and_storable() {
         assert_eq!(clip("中中中", 7), "中中");
         assert_eq!(clip("a\0b", 10), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn reasons_grow_by_one_list_a_decision() {
+        let mut reasons = Reasons::default();
+        assert_eq!(reasons.as_str(), "null");
+        reasons.push(&["open"]);
+        reasons.push(&["chosen", "]"]);
+        assert_eq!(reasons.as_str(), r#"[["open"],["chosen","]"]]"#);
+    }
+
+    #[test]
+    fn what_is_absent_is_not_written_and_read_as_absent() {
+        let record = RequestRecord { model: Some("m".into()), ..RequestRecord::default() };
+        let text = serde_json::to_string(&record).unwrap();
+        assert!(!text.contains("error_kind") && !text.contains("tokens_fresh"), "{text}");
+        assert_eq!(serde_json::from_str::<RequestRecord>(&text).unwrap(), record);
     }
 }

@@ -305,20 +305,14 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
         note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
         note(g.spec.max_multiplier.is_some(), path("max_multiplier"));
         note(g.spec.unknown_multiplier != Default::default(), path("unknown_multiplier"));
-        note(g.spec.on_saturation != Default::default(), path("on_saturation"));
-        note(g.spec.wait.is_some(), path("wait"));
-        note(g.spec.queue != Default::default(), path("queue"));
         note(g.spec.budget.is_some(), path("budget"));
     }
     for k in &configuration.keys {
         let path = |field: &str| format!("keys[{}].{field}", k.name);
-        note(k.spec.limits != Limits::default(), path("limits"));
         note(k.spec.budget.is_some(), path("budget"));
     }
     let settings = &configuration.settings;
     for (set, name) in [
-        (settings.retry_same.is_some(), "retry_same"),
-        (settings.retry_budget.is_some(), "retry_budget"),
         (settings.probe_retention.is_some(), "probe_retention"),
         (settings.billing_retention.is_some(), "billing_retention"),
         (settings.fetch_proxy.is_some(), "fetch_proxy"),

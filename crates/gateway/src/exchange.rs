@@ -13,14 +13,16 @@ use chrono::{DateTime, Utc};
 use headgate_domain::{
     AttemptRecord, Class, ErrorSource, Failure, Outcome, RequestRecord,
     audit::{BreakerState, Record, UsageColumns, clip},
+    upstream::Limits,
 };
-use headgate_routing::{Candidate, Completion, Effect, Lease, Time, Tried, meaning};
+use headgate_routing::{Candidate, Completion, Effect, Exceeded, Grant, Lease, Time, Tried, meaning};
 
 use crate::{
     clock::millis,
     events::Event,
     forward::watch::Watch,
     shared::{Counters, Shared},
+    snapshot::Key,
 };
 
 /// An attempt that is under way.
@@ -64,8 +66,8 @@ pub struct Answer<'a> {
 /// A client request.
 pub struct Exchange {
     shared: Arc<Shared>,
-    /// The record so far.
-    pub record: RequestRecord,
+    /// The record so far; nothing of it is left when the request has ended.
+    pub record: Box<RequestRecord>,
     attempts: Vec<AttemptRecord>,
     /// When the head had arrived.
     pub started: Time,
@@ -75,6 +77,8 @@ pub struct Exchange {
     pub tried: Tried,
     /// The session, hashed.
     pub session: Option<u64>,
+    /// What of its key's limits it takes up while it lasts.
+    grant: Option<Grant>,
     /// Rows that count nowhere (`count_tokens`).
     pub silent: bool,
     finished: bool,
@@ -86,12 +90,13 @@ impl Exchange {
         shared.counters.in_flight.fetch_add(1, Ordering::Relaxed);
         Self {
             shared: Arc::clone(shared),
-            record,
+            record: Box::new(record),
             attempts: Vec::new(),
             started,
             current: None,
             tried: Tried::new(),
             session: None,
+            grant: None,
             silent: false,
             finished: false,
         }
@@ -105,6 +110,19 @@ impl Exchange {
     /// Number of attempts, the one under way included.
     pub fn attempt_count(&self) -> usize {
         self.attempts.len() + usize::from(self.current.is_some())
+    }
+
+    /// Counts it against the limits of its key, until it ends.
+    ///
+    /// # Errors
+    /// The limit that is reached.
+    pub fn claim_allowance(&mut self, key: &Key, estimated_input: u64) -> Result<(), Exceeded> {
+        if key.spec.limits != Limits::default() {
+            let now = self.shared.now();
+            let grant = self.shared.routing.lock().allowances.admit(key.id, &key.spec.limits, estimated_input, now)?;
+            self.grant = Some(grant);
+        }
+        Ok(())
     }
 
     /// Begins an attempt.
@@ -238,9 +256,13 @@ impl Exchange {
                 duration_ms: record.duration_ms,
             });
         }
+        if let Some(grant) = self.grant.take() {
+            let produced = record.usage.tokens_output.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+            self.shared.routing.lock().allowances.finish(grant, produced, now);
+        }
         Counters::add(&self.shared.counters.finished);
         let attempts = std::mem::take(&mut self.attempts);
-        self.shared.journal.append(Record { request: self.record.clone(), attempts });
+        self.shared.journal.append(Record { request: std::mem::take(record), attempts });
     }
 }
 
@@ -279,33 +301,11 @@ pub fn outcome_of(class: Class) -> Outcome {
 pub fn draft(request: &RequestRecord, breaker: BreakerState, now: DateTime<Utc>) -> AttemptRecord {
     AttemptRecord {
         request_id: request.id,
-        number: 0,
         started_at: request.started_at,
         attempted_at: now,
         completed_at: now,
-        upstream_id: headgate_domain::UpstreamId(0),
-        upstream_name: String::new(),
-        credential_id: None,
-        protocol: headgate_domain::UpstreamKind::Passthrough,
-        proxy: None,
-        mapped_model: None,
-        priority: 0,
-        selection: headgate_domain::audit::Selection::Initial,
         health_before: breaker,
         health_after: breaker,
-        status: None,
-        outcome: Outcome::Failed,
-        error_kind: None,
-        error_source: None,
-        error_text: None,
-        ttft_ms: None,
-        duration_ms: 0,
-        response_bytes: 0,
-        stream: false,
-        stream_completed: false,
-        last_event: None,
-        upstream_request_id: None,
-        warnings: Vec::new(),
-        usage: UsageColumns::default(),
+        ..AttemptRecord::default()
     }
 }

@@ -1,6 +1,7 @@
 //! What is decided before the configuration (flags, over the environment, over `headgate.toml`), and the start from it.
 
 use std::{
+    io::Write as _,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -16,8 +17,9 @@ use crate::{
     start::{Gateway, GatewayHandle, StartError},
 };
 
-/// What a program does before anything else: chooses the TLS provider, and small pages of memory.
+/// What a program does before anything else: lets a panic say little, chooses the TLS provider, and small pages of memory.
 pub fn prepare_process() {
+    quiet_panics();
     // Two providers are compiled in by different libraries' defaults: say which one is meant before anybody asks.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     #[cfg(target_os = "linux")]
@@ -29,6 +31,15 @@ pub fn prepare_process() {
             tracing::debug!("huge pages could not be switched off; memory use is higher");
         }
     }
+}
+
+/// A panic says where it happened and nothing else: its message may hold request data.
+fn quiet_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|l| format!("{}:{}", l.file(), l.line())).unwrap_or_default();
+        // There may be nobody to read it.
+        let _ = writeln!(std::io::stderr(), "headgate: internal error at {place}; please report this");
+    }));
 }
 
 /// Why the gateway did not start: one sentence with cause and remedy.
@@ -284,6 +295,22 @@ fn is_root() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_says_where_it_happened_and_nothing_else() {
+        const CHILD: &str = "HEADGATE_TEST_PANICS";
+        if std::env::var_os(CHILD).is_some() {
+            quiet_panics();
+            panic!("what-a-client-sent");
+        }
+        let test = "launch::tests::a_panic_says_where_it_happened_and_nothing_else";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let done = child.args(["--exact", test, "--nocapture"]).env(CHILD, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+        assert!(!done.status.success());
+        assert!(said.contains("internal error at crates/gateway/src/launch.rs:"), "{said}");
+        assert!(!said.contains("what-a-client-sent"), "{said}");
+    }
 
     #[test]
     fn the_file_takes_both_spellings_and_refuses_unknown_keys() {

@@ -4,7 +4,7 @@
 //! here knows of a window or of a command line.
 //!
 //! The way of a request: [`ingress`] (who, what, may it) → [`forward`] (choose, send, judge, relay) → [`exchange`]
-//! (the record). Beside it: [`control`] changes the configuration and publishes snapshots, [`admin`] is the API for
+//! (the record); [`outbound`] are its connections to upstreams. Beside it: [`control`] changes the configuration and publishes snapshots, [`admin`] is the API for
 //! people and programs, [`tasks`] runs in the background.
 
 mod admin;
@@ -19,6 +19,7 @@ mod incidents;
 mod ingress;
 mod launch;
 mod logs;
+mod outbound;
 mod question;
 mod serve;
 mod shared;

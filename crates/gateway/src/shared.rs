@@ -7,7 +7,9 @@ use std::sync::{
 
 use arc_swap::ArcSwap;
 use headgate_domain::{GroupId, Secret, UpstreamId};
-use headgate_routing::{Affinity, Completion, Effect, Health, Lease, Policy, Time, Transition};
+use headgate_routing::{
+    Affinity, Allowances, Completion, Effect, Health, Lease, Policy, RetryBudget, Time, Transition,
+};
 use headgate_store::JournalHandle;
 use parking_lot::Mutex;
 use rand::{SeedableRng as _, rngs::StdRng};
@@ -19,9 +21,10 @@ use crate::{
     config::Bootstrap,
     control::Control,
     events::{Event, Events},
-    forward::clients::Clients,
+    forward::waiting::Waiting,
     incidents::{Incident, IncidentKind, Incidents},
     ingress::{auth::InvalidKeys, models::ModelLists},
+    outbound::Clients,
     snapshot::Snapshot,
 };
 
@@ -31,6 +34,10 @@ pub struct Routing {
     pub health: Health,
     /// Which upstream serves which session.
     pub affinity: Affinity,
+    /// What access keys have under way.
+    pub allowances: Allowances,
+    /// How many repeats on the same candidate there may be.
+    pub repeats: RetryBudget,
     /// For draws and jitter.
     pub rng: StdRng,
 }
@@ -55,6 +62,8 @@ pub struct Shared {
     pub pseudonym: String,
     /// The newest turns of health.
     pub incidents: Incidents,
+    /// Requests that wait for room.
+    pub waiting: Arc<Waiting>,
     /// Live events.
     pub events: Events,
     /// Model lists of upstreams.
@@ -117,6 +126,8 @@ impl Routing {
         Self {
             health: Health::new(Policy::from(settings)),
             affinity: Affinity::new(settings.affinity_max as usize, settings.affinity_ttl.0),
+            allowances: Allowances::default(),
+            repeats: RetryBudget::new(settings.retry_budget),
             rng: StdRng::from_rng(&mut rand::rng()),
         }
     }
@@ -136,6 +147,13 @@ impl Shared {
         }
     }
 
+    /// Gives a claim back without a result.
+    pub fn release(&self, lease: Lease) -> Effect {
+        let effect = self.routing.lock().health.release(lease, self.now());
+        self.waiting.room();
+        effect
+    }
+
     /// Gives a claim back with its result, and tells the news.
     pub fn complete(&self, lease: Lease, done: &Completion) -> Effect {
         let upstream = lease.upstream();
@@ -144,6 +162,7 @@ impl Shared {
             let routing = &mut *self.routing.lock();
             routing.health.complete(lease, done, now, &mut routing.rng)
         };
+        self.waiting.room();
         if let Some(transition) = effect.transition {
             self.events.send(Event::health(upstream, transition, now));
             let (kind, class) = match transition {

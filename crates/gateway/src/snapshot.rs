@@ -8,13 +8,14 @@ use std::{
 
 use headgate_domain::{
     Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
+    group::Queue,
     key::{KeyHash, KeySpec},
     upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
 };
-use headgate_routing::{Pool, PoolCredential, PoolMember};
+use headgate_routing::{Pool, PoolMember};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::forward::clients::{Clients, LazyClient};
+use crate::outbound::{Client, Clients};
 
 /// One state of the configuration, ready to serve requests.
 pub struct Snapshot {
@@ -54,6 +55,8 @@ pub struct Group {
     pub pool: Pool,
     /// A translation with losses is refused.
     pub strict: bool,
+    /// How many may wait for room, and how long.
+    pub queue: Queue,
     /// The pools of its virtual models.
     pub aliases: HashMap<String, Pool>,
     /// The upstreams of the pool's members, in their order.
@@ -96,7 +99,7 @@ pub struct Endpoint {
     /// Limits in time.
     pub limits: TimeLimits,
     /// The HTTP client of this upstream and proxy.
-    pub client: LazyClient,
+    pub client: Client,
 }
 
 /// An upstream's limits in time, with the settings for what it does not say.
@@ -229,7 +232,7 @@ fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Cli
         session_header: u.spec.session_header.as_ref().and_then(|h| HeaderName::try_from(h).ok()),
         proxy: proxy.map(|p| p.masked()).filter(|p| p != "direct"),
         limits,
-        client: clients.get(u.id, proxy_url, limits.connect),
+        client: clients.get(u.id, &base, proxy_url, limits.connect),
         base,
     }
 }
@@ -271,7 +274,7 @@ impl Trial<'_> {
             session_header: None,
             proxy: None,
             limits: TimeLimits { connect: limit, first_response: limit * 2, idle: limit * 2, non_stream: limit * 2 },
-            client: clients.get(id, self.proxy, limit),
+            client: clients.get(id, &base, self.proxy, limit),
             base,
         }
     }
@@ -282,40 +285,18 @@ fn group(
     configuration: &Configuration,
     upstreams: &HashMap<UpstreamId, Arc<Endpoint>>,
 ) -> Group {
-    let mut pool = Pool::new(g.id);
-    pool.strategy = g.spec.strategy;
-    pool.balance = g.spec.balance;
-    pool.regions.clone_from(&g.spec.regions);
-    pool.require.clone_from(&g.spec.require);
-    let mut endpoints = Vec::new();
+    let (mut members, mut endpoints) = (Vec::new(), Vec::new());
     for m in &g.spec.members {
         let (Some(u), Some(endpoint)) = (configuration.upstream(m.upstream), upstreams.get(&m.upstream)) else {
             continue;
         };
-        let mut member = PoolMember::new(u.id, u.spec.protocol);
-        member.priority = m.priority;
-        member.weight = m.weight;
-        member.upstream_enabled = u.spec.enabled;
-        member.member_enabled = m.enabled;
-        member.region.clone_from(&u.spec.region);
-        member.labels.clone_from(&u.spec.tags.labels);
-        member.capabilities.clone_from(&u.spec.capabilities);
-        member.max_context = u.spec.max_context;
-        member.min_input = m.min_input;
-        member.max_input = m.max_input;
-        member.models = u.spec.models.clone();
-        member.limits = u.spec.limits;
-        member.credit_ratio = u.spec.billing.credit_ratio;
-        member.credentials = u
-            .credentials
-            .iter()
-            .map(|c| PoolCredential { id: c.id, missing: !endpoint.credentials.contains_key(&c.id) })
-            .collect();
-        pool.members.push(member);
+        members.push(PoolMember::of(m, u, |credential| !endpoint.credentials.contains_key(&credential)));
         endpoints.push(Arc::clone(endpoint));
     }
+    // Multipliers are not collected yet, so that nobody's is known: a cap would stop everyone or no one.
+    let pool = Pool { max_multiplier: None, ..Pool::of(g, members) };
     let aliases = g.spec.aliases.iter().map(|(name, alias)| (name.clone(), pool.of_alias(alias))).collect();
-    Group { id: g.id, name: g.name.clone(), pool, strict: g.spec.strict, aliases, endpoints }
+    Group { id: g.id, name: g.name.clone(), pool, strict: g.spec.strict, queue: g.spec.queue, aliases, endpoints }
 }
 
 impl Group {

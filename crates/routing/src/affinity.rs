@@ -8,11 +8,16 @@ use crate::time::Time;
 
 type Key = (GroupId, u64);
 
+/// Requests of a session that wait for its upstream, in a row.
+const PATIENCE: u8 = 3;
+
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     upstream: UpstreamId,
     written: Time,
     turn: u64,
+    /// Requests in a row that found the upstream full.
+    contended: u8,
 }
 
 /// Session (hashed) × group → upstream; the least recently written goes first.
@@ -47,12 +52,25 @@ impl Affinity {
     pub fn set(&mut self, group: GroupId, session: u64, upstream: UpstreamId, now: Time) {
         let key = (group, session);
         self.turn += 1;
-        let entry = Entry { upstream, written: now, turn: self.turn };
+        let contended = self.entries.get(&key).filter(|e| e.upstream == upstream).map_or(0, |e| e.contended);
+        let entry = Entry { upstream, written: now, turn: self.turn, contended };
         if let Some(old) = self.entries.insert(key, entry) {
             self.order.remove(&old.turn);
         }
         self.order.insert(self.turn, key);
         self.shrink();
+    }
+
+    /// Whether a request of this session may wait for its upstream, should that be full: not after three in a row.
+    pub fn is_patient(&self, group: GroupId, session: u64) -> bool {
+        self.entries.get(&(group, session)).is_some_and(|e| e.contended < PATIENCE)
+    }
+
+    /// Notes whether a request of this session found its upstream full.
+    pub fn note_contended(&mut self, group: GroupId, session: u64, contended: bool) {
+        if let Some(entry) = self.entries.get_mut(&(group, session)) {
+            entry.contended = if contended { entry.contended.saturating_add(1) } else { 0 };
+        }
     }
 
     /// Forgets the session if it is on this upstream; to be called when the upstream failed with a class that hurts
@@ -110,6 +128,21 @@ mod tests {
         assert_eq!((a.len(), a.order.len()), (2, 2));
         a.set_limits(0, Duration::from_secs(60));
         assert!(a.is_empty() && a.order.is_empty());
+    }
+
+    #[test]
+    fn a_session_waits_for_its_full_upstream_three_times_in_a_row() {
+        let mut a = Affinity::new(2, Duration::from_secs(60));
+        assert!(!a.is_patient(G, 1));
+        a.set(G, 1, UpstreamId(1), Time::secs(0));
+        for _ in 0..3 {
+            assert!(a.is_patient(G, 1));
+            a.note_contended(G, 1, true);
+            a.set(G, 1, UpstreamId(1), Time::secs(0));
+        }
+        assert!(!a.is_patient(G, 1));
+        a.note_contended(G, 1, false);
+        assert!(a.is_patient(G, 1));
     }
 
     #[test]

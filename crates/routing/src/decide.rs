@@ -7,13 +7,14 @@ use rand::Rng;
 use smallvec::SmallVec;
 
 use crate::{
-    funnel::{Gate, Verdict},
+    breaker::Admission,
+    funnel::{Gate, Verdict, full},
     health::Health,
     lease::Lease,
     need::{Features, Need},
     pool::Pool,
     reasons::{MemberReason, Reason, Reasons},
-    refusal::{Refusal, Refused},
+    refusal::{Refusal, Refused, Wait},
     time::Time,
     tried::Tried,
 };
@@ -117,6 +118,35 @@ impl Health {
         })
     }
 
+    /// Claims a candidate that has just failed once more, for a repeat of the same request. `None` when its breaker
+    /// does not admit it, it is full, or it is gone from the pool. That its own failure made it cool down is no
+    /// obstacle: this is the repeat of that very request.
+    pub fn decide_again(
+        &mut self,
+        pool: &Pool,
+        need: &Need<'_>,
+        failed: Candidate,
+        sent_model: &str,
+        now: Time,
+    ) -> Option<Choice> {
+        let at = pool.members.iter().position(|m| m.upstream == failed.upstream)?;
+        let member = pool.members.get(at).filter(|m| m.upstream_enabled && m.member_enabled)?;
+        let state = self.upstreams.get(&failed.upstream);
+        let admitted = state.is_none_or(|u| {
+            u.breaker.admission(now) == Admission::Free && full(u, &member.limits, need.estimated_input, now).is_none()
+        });
+        let candidate = Candidate { member: at, last_resort: false, ..failed };
+        let breaker_before = state.map_or(BreakerState::Closed, |u| u.breaker.state(now));
+        admitted.then(|| Choice {
+            candidate,
+            sent_model: sent_model.to_owned(),
+            selection: Selection::Retry,
+            breaker_before,
+            lease: self.claim(pool, candidate, sent_model, need, now),
+            reasons: Reasons::new(),
+        })
+    }
+
     /// The same funnel without a claim: nothing changes.
     pub fn explain(
         &self,
@@ -169,7 +199,8 @@ impl Health {
             return Err(refused(pool, verdicts, Refusal::TriedAll));
         }
         let tier = tier_of(pool, verdicts);
-        if let Some(wait) = waits(pool, need, verdicts, &tier) {
+        let wait = waits_for_favourite(pool, need, verdicts, &tier).or_else(|| waits(pool, need, verdicts, &tier));
+        if let Some(wait) = wait {
             return Err(Refused { wait: Some(wait), ..refused(pool, verdicts, Refusal::Saturated) });
         }
         let is = |upstream: Option<UpstreamId>| {
@@ -256,18 +287,34 @@ fn tier_of(pool: &Pool, verdicts: &[Verdict<'_>]) -> SmallVec<[usize; 8]> {
     eligible().filter(|(_, (_, m))| Some(m.priority) == best).map(|(at, _)| at).collect()
 }
 
-/// How long a full tier is waited for before a lower one is used.
-fn waits(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], tier: &[usize]) -> Option<Duration> {
-    if !need.may_wait || pool.on_saturation != OnSaturation::Wait {
-        return None;
-    }
-    let best = tier.first().and_then(|at| pool.members.get(*at)).map(|m| m.priority);
+/// How long the session's upstream is waited for.
+const FAVOURITE: Duration = Duration::from_secs(2);
+
+/// Whether the session's upstream is full and no better tier has room: its prompt cache is worth a short wait.
+fn waits_for_favourite(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], tier: &[usize]) -> Option<Wait> {
+    let favourite = need.affinity.filter(|_| need.may_wait_for_favourite)?;
+    let best = best_of(pool, tier);
+    let is_full = |v: &Verdict<'_>, priority: i32| v.gate == Gate::HasRoom && best.is_none_or(|best| priority <= best);
     verdicts
         .iter()
         .zip(&pool.members)
-        .any(|(v, m)| v.gate == Gate::HasRoom && best.is_none_or(|best| m.priority < best))
-        .then_some(pool.wait.unwrap_or(Duration::ZERO))
-        .filter(|wait| !wait.is_zero())
+        .any(|(v, m)| m.upstream == favourite && is_full(v, m.priority))
+        .then_some(Wait::Favourite(FAVOURITE))
+}
+
+/// How long a full tier is waited for before a lower one is used.
+fn waits(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], tier: &[usize]) -> Option<Wait> {
+    if !need.may_wait || pool.on_saturation != OnSaturation::Wait {
+        return None;
+    }
+    let best = best_of(pool, tier);
+    let is_full = |v: &Verdict<'_>, priority: i32| v.gate == Gate::HasRoom && best.is_none_or(|best| priority < best);
+    let wait = pool.wait.filter(|wait| !wait.is_zero())?;
+    verdicts.iter().zip(&pool.members).any(|(v, m)| is_full(v, m.priority)).then_some(Wait::Tier(wait))
+}
+
+fn best_of(pool: &Pool, tier: &[usize]) -> Option<i32> {
+    tier.first().and_then(|at| pool.members.get(*at)).map(|m| m.priority)
 }
 
 fn reasons(pool: &Pool, verdicts: &[Verdict<'_>], chosen: Option<usize>) -> Reasons {

@@ -238,7 +238,7 @@ fn over_cap(pool: &Pool, member: &PoolMember) -> bool {
 }
 
 /// Gate 6: whether the member has no room, and when it will have, where that is known.
-fn full(u: &UpstreamState, limits: &Limits, estimated_input: u64, now: Time) -> Option<(Option<Time>,)> {
+pub(crate) fn full(u: &UpstreamState, limits: &Limits, estimated_input: u64, now: Time) -> Option<(Option<Time>,)> {
     if limits.concurrency.is_some_and(|most| u.in_flight >= most) {
         return Some((None,));
     }

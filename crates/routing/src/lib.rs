@@ -6,9 +6,11 @@
 //!
 //! - [`Health::decide`] runs the funnel and claims the chosen candidate; [`Health::complete`] returns the claim.
 //! - [`classify`](classify()) judges an upstream's answer, [`meaning`](meaning()) says what a class hurts.
+//! - [`Allowances`] are the limits of access keys, asked before the funnel; a [`Line`] is who waits for room, in order.
 //! - [`Tried`] is what one request has already used up; [`Affinity`] remembers the upstream of a session.
 
 mod affinity;
+mod allowance;
 mod breaker;
 mod classify;
 mod complete;
@@ -18,6 +20,7 @@ mod funnel;
 mod health;
 mod latency;
 mod lease;
+mod line;
 mod meaning;
 mod need;
 mod phrases;
@@ -35,18 +38,20 @@ mod view;
 mod window;
 
 pub use affinity::Affinity;
+pub use allowance::{Allowances, Exceeded, Grant, Reached};
 pub use classify::classify;
 pub use complete::{Completion, Effect, Transition};
 pub use decide::{Candidate, Choice, Decision, Explained};
 pub use health::Health;
 pub use lease::Lease;
+pub use line::{Line, Ticket};
 pub use meaning::{Again, Meaning, Scope, meaning};
 pub use need::{Features, Need};
 pub use policy::Policy;
 pub use pool::{Pool, PoolCredential, PoolMember};
 pub use probe::{DueProbe, ProbeClaim};
 pub use reasons::{MemberReason, Reason, Reasons};
-pub use refusal::{Refusal, Refused};
+pub use refusal::{Refusal, Refused, Wait};
 pub use retry::{RetryBudget, may_repeat, repeat_delay};
 pub use saved::SavedHealth;
 pub use time::Time;

@@ -125,6 +125,8 @@ pub struct Need<'a> {
     pub expressible: &'a (dyn Fn(UpstreamId, UpstreamKind) -> bool + Sync),
     /// The caller can wait for room: a full tier of a group that says `wait` is then reported instead of passed over.
     pub may_wait: bool,
+    /// The same for the session's upstream, if that is full.
+    pub may_wait_for_favourite: bool,
 }
 
 impl<'a> Need<'a> {
@@ -143,6 +145,7 @@ impl<'a> Need<'a> {
             region: None,
             expressible: &|_, _| true,
             may_wait: false,
+            may_wait_for_favourite: false,
         }
     }
 

@@ -59,6 +59,15 @@ impl Refusal {
     }
 }
 
+/// What is full and worth waiting for, and for how long from the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// The upstream this session was served by.
+    Favourite(Duration),
+    /// A tier of a group that says `wait`.
+    Tier(Duration),
+}
+
 /// A refusal with everything the client must be told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refused {
@@ -66,8 +75,8 @@ pub struct Refused {
     pub refusal: Refusal,
     /// The soonest moment at which a member can be asked again, where one is known.
     pub retry_at: Option<Time>,
-    /// Set when the caller said it can wait and the group says that this full tier is waited for: for so long.
-    pub wait: Option<Duration>,
+    /// Set when what is full is waited for before something else is used, as far as the caller said it can wait.
+    pub wait: Option<Wait>,
     /// What stopped each member.
     pub reasons: Reasons,
 }

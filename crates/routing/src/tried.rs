@@ -19,6 +19,8 @@ pub struct Tried {
     made: u32,
     empty: bool,
     last_resort: bool,
+    /// The attempt under way repeats the one before.
+    repeating: bool,
 }
 
 impl Tried {
@@ -35,7 +37,8 @@ impl Tried {
     /// after any other class the whole upstream has been tried.
     pub fn after(&mut self, candidate: Candidate, class: Class, sent: bool) -> bool {
         self.made += 1;
-        if class != Class::Untranslatable && (sent || class != Class::Connect) {
+        let repeat = std::mem::take(&mut self.repeating);
+        if !repeat && class != Class::Untranslatable && (sent || class != Class::Connect) {
             self.attempts += 1;
         }
         self.last_resort |= candidate.last_resort;
@@ -51,6 +54,11 @@ impl Tried {
             Again::BeforeCommit => true,
             Again::Once => !std::mem::replace(&mut self.empty, true),
         }
+    }
+
+    /// The next attempt repeats the last one on the same candidate: it does not use up another.
+    pub fn repeat(&mut self) {
+        self.repeating = true;
     }
 
     /// Attempts used up.
@@ -115,6 +123,17 @@ mod tests {
         assert!(tried.after(candidate(1, 2), Class::Server, true));
         assert!(tried.upstream(UpstreamId(1)));
         assert_eq!(tried.next_credential_of(), None);
+    }
+
+    #[test]
+    fn a_repeat_uses_up_no_further_attempt() {
+        let mut tried = Tried::new();
+        assert!(tried.after(candidate(1, 1), Class::Server, true));
+        tried.repeat();
+        assert!(tried.after(candidate(1, 1), Class::Server, true));
+        assert_eq!(tried.attempts(), 1);
+        assert!(tried.after(candidate(2, 2), Class::Server, true));
+        assert_eq!(tried.attempts(), 2);
     }
 
     #[test]

@@ -49,12 +49,13 @@ impl<const N: usize> Window<N> {
 
     /// Both counters over the window that ends now.
     pub(crate) fn sum(&self, now: Time) -> (u64, u64) {
-        self.live(now).fold((0, 0), |sum, (_, cell)| (sum.0 + cell.0, sum.1 + cell.1))
+        self.live(now)
+            .fold((0, 0), |sum, (_, cell)| (u64::saturating_add(sum.0, cell.0), u64::saturating_add(sum.1, cell.1)))
     }
 
     /// When the oldest bucket that holds anything leaves the window.
     pub(crate) fn next_relief(&self, now: Time) -> Option<Time> {
-        let oldest = self.live(now).filter(|(_, cell)| cell.0 + cell.1 > 0).map(|(bucket, _)| bucket).min()?;
+        let oldest = self.live(now).filter(|(_, cell)| cell.0 > 0 || cell.1 > 0).map(|(bucket, _)| bucket).min()?;
         let nanos = self.width.as_nanos().saturating_mul(u128::from(oldest) + N as u128);
         Some(Time(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))))
     }

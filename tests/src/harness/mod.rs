@@ -82,12 +82,13 @@ pub struct Setup {
     configuration: String,
     environment: HashMap<String, String>,
     flags: Vec<String>,
+    mounts: Option<String>,
 }
 
 impl Setup {
     /// With this configuration file.
     pub fn new(configuration: &str) -> Self {
-        Self { configuration: configuration.to_owned(), environment: HashMap::new(), flags: Vec::new() }
+        Self { configuration: configuration.to_owned(), environment: HashMap::new(), flags: Vec::new(), mounts: None }
     }
 
     /// With a variable in its environment.
@@ -102,6 +103,22 @@ impl Setup {
     pub fn flag(mut self, flag: &str) -> Self {
         self.flags.push(flag.to_owned());
         self
+    }
+
+    /// With file systems of its own: a line of shell that is run before it, with the data directory in `$DATA`.
+    /// Needs a user who may mount.
+    #[must_use]
+    pub fn mounting(mut self, line: &str) -> Self {
+        self.mounts = Some(line.to_owned());
+        self
+    }
+
+    fn command(&self, data: &std::path::Path) -> Command {
+        let Some(mounts) = &self.mounts else { return Command::new(program()) };
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--propagation", "private", "sh", "-ec"]);
+        command.arg(format!("mkdir -p \"$DATA\"; {mounts}; exec \"$0\" \"$@\"")).arg(program()).env("DATA", data);
+        command
     }
 
     /// Starts it and waits until it is ready.
@@ -176,7 +193,7 @@ impl Headgate {
     pub async fn restart(&mut self) {
         let file = self.folder.path().join("headgate.yaml");
         std::fs::write(&file, &self.setup.configuration).unwrap();
-        let mut command = Command::new(program());
+        let mut command = self.setup.command(&self.data_dir());
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(self.data_dir())
@@ -229,12 +246,16 @@ impl Headgate {
 
     /// The usual program in front of one upstream that takes every protocol.
     pub async fn before(fake: &crate::fake::Fake) -> Self {
-        Self::start(&format!(
+        Self::start(&Self::configuration_before(fake)).await
+    }
+
+    /// The usual key, and behind it this upstream alone.
+    pub fn configuration_before(fake: &crate::fake::Fake) -> String {
+        format!(
             "version: 1\nupstreams: [ {{ name: a, base_url: '{}' }} ]\ngroups: [ {{ name: g, members: [ {{ upstream: a }} ] }} ]\n\
              keys: [ {{ name: k, group: g, secret: {KEY} }} ]\n",
             fake.url()
-        ))
-        .await
+        )
     }
 
     /// Host and port.

@@ -15,8 +15,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use super::error::{ApiError, extract::Body};
 use crate::{
     clock::millis,
-    forward::clients::Clients,
     ingress,
+    outbound::Clients,
     question::Question,
     shared::Shared,
     snapshot::{Endpoint, Trial},

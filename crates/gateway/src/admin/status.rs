@@ -33,6 +33,8 @@ struct Status {
     journal: JournalStats,
     /// Requests now in flight.
     in_flight: u64,
+    /// Of those, requests that wait for room in their group.
+    waiting: usize,
     /// Requests finished since the start.
     requests_finished: u64,
     /// Attempts made since the start.
@@ -126,6 +128,7 @@ async fn status(State(shared): State<Arc<Shared>>) -> Json<Status> {
         vault: VaultStatus { kind: shared.control.vault.kind().as_str(), missing_credentials: missing },
         journal: shared.journal.stats(),
         in_flight: Counters::get(&counters.in_flight),
+        waiting: shared.waiting.len(),
         requests_finished: Counters::get(&counters.finished),
         attempts_made: Counters::get(&counters.attempts),
         affinity: AffinityStatus {

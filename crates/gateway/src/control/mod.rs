@@ -112,7 +112,7 @@ impl Control {
         &self,
         revision: Revision,
         configuration: Configuration,
-        clients: &crate::forward::clients::Clients,
+        clients: &crate::outbound::Clients,
     ) -> Result<Snapshot, VaultError> {
         let cache = &mut *self.lock.lock().await;
         let failed = cache.resolve(&self.vault, &configuration).await;
@@ -145,11 +145,15 @@ impl Shared {
             let settings = &snapshot.settings;
             routing.health.set_policy(Policy::from(settings));
             routing.affinity.set_limits(settings.affinity_max as usize, settings.affinity_ttl.0);
+            routing.repeats.set_share(settings.retry_budget);
+            routing.allowances.retain(|id| snapshot.keys.values().any(|key| key.id == id));
             for gone in before.upstreams.keys().filter(|id| !snapshot.upstreams.contains_key(*id)) {
                 routing.health.forget(*gone);
             }
         }
         drop(before);
+        // A limit may have been raised.
+        self.waiting.room();
         self.clients.prune();
         self.keep(revision, &configuration);
         self.events.send(Event::Revision { revision });

@@ -1,6 +1,6 @@
 //! The way of a request to an upstream and back: choose, send, judge, and, before the commit boundary, choose again.
 
-pub mod clients;
+mod choose;
 pub mod headers;
 mod prepare;
 pub mod receive;
@@ -8,6 +8,7 @@ pub mod relay;
 pub mod send;
 pub mod source;
 mod translated;
+pub mod waiting;
 pub mod watch;
 
 use std::{sync::Arc, time::Duration};
@@ -15,11 +16,12 @@ use std::{sync::Arc, time::Duration};
 use axum::body::Body;
 use bytes::Bytes;
 use headgate_domain::{Class, Failure, Outcome, Protocol, audit::BreakerState};
-use headgate_routing::{Choice, Features, Need, Refusal as Routed, Refused, Time};
-use headgate_wire::{head::Head, loss::Losses, request::Asked};
+use headgate_routing::{Choice, Features, Need, Refusal as Routed, Refused, Time, may_repeat};
+use headgate_wire::{envelope::Refusal, head::Head, loss::Losses, request::Asked};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use self::{
+    choose::Unchosen,
     prepare::{Excluded, Prepared},
     receive::{Failed, Ready, Terms},
     relay::{Facts, Relay},
@@ -29,7 +31,7 @@ use crate::{
     exchange::{self, Answer, Exchange, outcome_of},
     ingress::refuse,
     question::own_protocol,
-    shared::{Counters, Shared},
+    shared::Shared,
     snapshot::{Endpoint, Group, Key, Snapshot},
 };
 
@@ -57,6 +59,8 @@ pub struct Inbound {
     pub session: Option<String>,
     /// `x-headgate-*` wishes.
     pub wishes: Wishes,
+    /// A question of our own: its key and its group are of nobody's configuration.
+    pub is_ours: bool,
 }
 
 /// What the client asks of the gateway itself.
@@ -119,24 +123,36 @@ impl Inbound {
 }
 
 /// Serves a request: tries candidates until one answers.
-pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Exchange) -> Response<Body> {
+pub async fn forward(shared: &Arc<Shared>, mut inbound: Inbound, mut exchange: Exchange) -> Response<Body> {
+    if inbound.snapshot.settings.retry_same > 0 {
+        shared.routing.lock().repeats.request(shared.now());
+    }
     let mut last: Option<LastFailure> = None;
-    let mut reasons = Vec::new();
     let mut excluded = Excluded::new();
+    let mut repeats = 0;
+    let mut repeat: Option<Choice> = None;
     loop {
-        let decision = decide(shared, &inbound, &exchange, &excluded);
-        let choice = match decision {
-            Ok(choice) => choice,
-            Err(refused) => {
-                reasons.push(serde_json::to_value(&refused.reasons).unwrap_or_default());
-                exchange.record.reasons = reasons.into();
-                return nobody(shared, &inbound, exchange, last, &refused, &excluded);
+        let choice = match repeat.take() {
+            Some(choice) => choice,
+            None => {
+                repeats = 0;
+                match choose::choose(shared, &mut inbound, &exchange, &excluded).await {
+                    Ok(choice) => choice,
+                    Err(Unchosen::Refused(refused)) => {
+                        exchange.record.reasons.push(&refused.reasons);
+                        return nobody(shared, &inbound, exchange, last, &refused, &excluded);
+                    }
+                    Err(Unchosen::KeyGone) => {
+                        let message = "this access key was removed while the request waited for room";
+                        return refuse::own(shared, inbound.protocol, exchange, Refusal::InvalidKey, message, None);
+                    }
+                    Err(Unchosen::Stopping) => return stopping(shared, &inbound, exchange),
+                }
             }
         };
-        reasons.push(serde_json::to_value(&choice.reasons).unwrap_or_default());
+        exchange.record.reasons.push(&choice.reasons);
         let Some(endpoint) = inbound.group().endpoint(choice.candidate.upstream).map(Arc::clone) else {
-            exchange.record.reasons = reasons.into();
-            let id = shared.routing.lock().health.release(choice.lease, shared.now());
+            let id = shared.release(choice.lease);
             tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
             return refuse::internal(inbound.protocol, exchange);
         };
@@ -145,57 +161,33 @@ pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, mut exchange: Excha
             Err(why) => {
                 // Found out only now, and without an attempt: the next candidate is asked for.
                 excluded.insert(endpoint.id, why);
-                let _ = shared.routing.lock().health.release(choice.lease, shared.now());
+                shared.release(choice.lease);
                 continue;
             }
         };
+        let (candidate, sent_model) = (choice.candidate, choice.sent_model.clone());
         let answered = tokio::select! {
             answered = attempt(shared, &inbound, &mut exchange, choice, &endpoint, prepared) => answered,
-            () = shared.deadline.cancelled() => {
-                exchange.record.reasons = reasons.into();
-                return stopping(shared, &inbound, exchange);
-            }
+            () = shared.deadline.cancelled() => return stopping(shared, &inbound, exchange),
         };
-        match answered {
-            Ok(answered) => {
-                exchange.record.reasons = reasons.into();
-                return commit(&inbound, exchange, &endpoint, answered);
-            }
-            Err(failed) => {
-                let again = failed.again && !inbound.wishes.first_only;
-                last = Some(failed.last);
-                if !again {
-                    exchange.record.reasons = reasons.into();
-                    return conclude(shared, &inbound, exchange, last);
-                }
+        let failed = match answered {
+            Ok(answered) => return commit(&inbound, exchange, &endpoint, answered),
+            Err(failed) => failed,
+        };
+        let failure = &failed.last.failure;
+        if failed.again && !inbound.wishes.first_only && may_repeat(failure.class) {
+            let wait = failure.retry_after;
+            repeat = choose::again(shared, &inbound, &excluded, candidate, &sent_model, repeats, wait).await;
+            if repeat.is_some() {
+                repeats += 1;
+                exchange.tried.repeat();
             }
         }
+        last = Some(failed.last);
+        if !failed.again || inbound.wishes.first_only {
+            return conclude(shared, &inbound, exchange, last);
+        }
     }
-}
-
-/// Chooses and claims the next candidate.
-fn decide(shared: &Shared, inbound: &Inbound, exchange: &Exchange, excluded: &Excluded) -> Result<Choice, Refused> {
-    let now = shared.now();
-    let group = inbound.group();
-    let routing = &mut *shared.routing.lock();
-    let affinity = exchange
-        .session
-        .filter(|_| inbound.snapshot.settings.affinity)
-        .and_then(|session| routing.affinity.get(group.id, session, now));
-    if exchange.session.is_some() && !exchange.tried.any() {
-        let counters = &shared.counters;
-        Counters::add(if affinity.is_some() { &counters.affinity_hits } else { &counters.affinity_misses });
-    }
-    let pool = group.pool_for(inbound.model());
-    let decision = inbound.with_need(affinity, excluded, |need| {
-        routing.health.decide(pool, need, &exchange.tried, now, &mut routing.rng)
-    });
-    if let (Ok(choice), Some(pinned)) = (&decision, affinity)
-        && choice.candidate.upstream == pinned
-    {
-        Counters::add(&shared.counters.affinity_pinned);
-    }
-    decision
 }
 
 /// A candidate that answered.
@@ -450,7 +442,7 @@ fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: 
 fn stopping(shared: &Arc<Shared>, inbound: &Inbound, mut exchange: Exchange) -> Response<Body> {
     let failure = Failure::new(Class::Gateway, "Headgate is stopping");
     exchange.end_attempt(&Answer::default(), Some(&failure), outcome_of(failure.class));
-    refuse::own(shared, inbound.protocol, exchange, headgate_wire::envelope::Refusal::Stopping, &failure.message, None)
+    refuse::own(shared, inbound.protocol, exchange, Refusal::Stopping, &failure.message, None)
 }
 
 /// Nobody is left to choose: the last failure, or, without an attempt, the refusal.

@@ -2,15 +2,18 @@
 
 use bytes::{Bytes, BytesMut};
 use headgate_domain::{Class, Detail, Failure, UpstreamError};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use tokio::time::timeout_at;
 
 use super::{
-    clients::Refused,
     receive::{Terms, late},
-    source::{Source, root},
+    source::Source,
 };
-use crate::{clock::Clock, snapshot::Endpoint};
+use crate::{
+    clock::Clock,
+    outbound::{Answer, CallError, Step},
+    snapshot::Endpoint,
+};
 
 /// Largest part of an error body that is read.
 const MAX_REFUSAL: usize = 64 * 1024;
@@ -22,7 +25,7 @@ pub struct Head {
     /// Headers.
     pub headers: HeaderMap,
     /// Body.
-    pub body: reqwest::Body,
+    pub body: Answer,
 }
 
 /// A request that got no answer.
@@ -42,17 +45,18 @@ pub async fn send(
     terms: &Terms<'_>,
     clock: Clock,
 ) -> Result<Head, Unsent> {
-    let ours = |why: String| Unsent { failure: Failure::new(Class::Gateway, why), sent: false };
-    let client = endpoint.client.client().map_err(|why| Unsent {
-        failure: Failure::new(Class::Connect, why.to_owned()).with_detail(Detail::Proxy),
-        sent: false,
+    let mut request = Request::new(body);
+    *request.method_mut() = Method::POST;
+    *request.headers_mut() = headers;
+    *request.uri_mut() = url.parse::<Uri>().map_err(|why| {
+        let failure = Failure::new(Class::Gateway, format!("the upstream's address cannot be called: {why}"));
+        Unsent { failure, sent: false }
     })?;
-    let request = client.post(url).headers(headers).body(body).build().map_err(|why| ours(root(&why)))?;
     let limit = if terms.stream { terms.first_work } else { terms.whole };
     let until = terms.deadline.map_or(limit, |d| d.min(limit));
-    match timeout_at(clock.instant(until), client.execute(request)).await {
+    match timeout_at(clock.instant(until), endpoint.client.call(request)).await {
         Ok(Ok(response)) => {
-            let (parts, body) = http::Response::from(response).into_parts();
+            let (parts, body) = response.into_parts();
             Ok(Head { status: parts.status, headers: parts.headers, body })
         }
         Ok(Err(why)) => Err(unsent(&why)),
@@ -60,55 +64,27 @@ pub async fn send(
     }
 }
 
-fn unsent(why: &reqwest::Error) -> Unsent {
-    let cause = root(why);
-    if why.is_builder() {
-        return Unsent {
-            failure: Failure::new(Class::Gateway, format!("the request could not be made: {cause}")),
-            sent: false,
-        };
-    }
-    if !why.is_connect() {
-        let message = format!("the upstream closed the connection before it answered ({cause})");
-        return Unsent { failure: Failure::new(Class::Cut, message), sent: true };
-    }
-    let detail = connect_detail(why);
-    let what = match detail {
-        Some(Detail::Dns) => "its name could not be resolved",
-        Some(Detail::Tls) => "the TLS handshake failed",
-        Some(Detail::Proxy) => "the proxy failed",
-        _ if why.is_timeout() => "the connect limit passed",
-        _ => "the connection failed",
+fn unsent(why: &CallError) -> Unsent {
+    let connect = |what: &str, detail| {
+        let message = format!("the upstream cannot be reached: {what} ({why})");
+        Unsent { failure: Failure { detail, ..Failure::new(Class::Connect, message) }, sent: false }
     };
-    let failure =
-        Failure { detail, ..Failure::new(Class::Connect, format!("the upstream cannot be reached: {what} ({cause})")) };
-    Unsent { failure, sent: false }
-}
-
-/// What part of connecting failed, as far as the chain of causes tells.
-fn connect_detail(why: &reqwest::Error) -> Option<Detail> {
-    let mut cause: Option<&dyn std::error::Error> = Some(why);
-    while let Some(error) = cause {
-        if error.is::<Refused>() {
-            return Some(Detail::Dns);
+    match why.step {
+        Step::Request => {
+            let message = format!("the request could not be made: {why}");
+            Unsent { failure: Failure::new(Class::Gateway, message), sent: false }
         }
-        let text = error.to_string().to_ascii_lowercase();
-        if text.contains("dns error") || text.contains("failed to lookup") {
-            return Some(Detail::Dns);
+        Step::Client => connect("there is no client for it", Some(Detail::Proxy)),
+        Step::Resolve => connect("its name could not be resolved", Some(Detail::Dns)),
+        Step::Handshake => connect("the TLS handshake failed", Some(Detail::Tls)),
+        Step::Proxy => connect("the proxy failed", Some(Detail::Proxy)),
+        Step::Connect if why.timed_out => connect("the connect limit passed", None),
+        Step::Connect => connect("the connection failed", None),
+        Step::Exchange => {
+            let message = format!("the upstream closed the connection before it answered ({why})");
+            Unsent { failure: Failure::new(Class::Cut, message), sent: true }
         }
-        if text.contains("socks") || text.contains("proxy") || text.contains("tunnel") {
-            return Some(Detail::Proxy);
-        }
-        if text.contains("certificate")
-            || text.contains("tls")
-            || text.contains("handshake")
-            || text.contains("corrupt message")
-        {
-            return Some(Detail::Tls);
-        }
-        cause = error.source();
     }
-    None
 }
 
 /// An upstream's refusal, read.

@@ -14,6 +14,8 @@ use http::{HeaderMap, header};
 use http_body::Body as _;
 use tokio_util::io::{ReaderStream, StreamReader};
 
+use crate::outbound::{self, CallError};
+
 /// Largest ratio of decompressed to compressed bytes.
 const MAX_RATIO: u64 = 100;
 /// Up to so many bytes any ratio is fine: small answers compress well.
@@ -27,14 +29,14 @@ pub struct Source {
 }
 
 enum Inner {
-    Plain(reqwest::Body),
+    Plain(outbound::Answer),
     Decoded(Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send + Sync>>),
     Ended,
 }
 
 impl Source {
     /// The body of an answer with these headers.
-    pub fn new(headers: &HeaderMap, body: reqwest::Body) -> Self {
+    pub fn new(headers: &HeaderMap, body: outbound::Answer) -> Self {
         let encoding = headers.get(header::CONTENT_ENCODING).and_then(|v| v.to_str().ok()).unwrap_or("identity");
         let inner = match encoding.trim().to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => decoded(body, |read| ReaderStream::new(GzipDecoder::new(read))),
@@ -89,28 +91,19 @@ impl Source {
     }
 }
 
-fn lost(why: &reqwest::Error) -> Failure {
-    Failure::new(Class::Cut, format!("the upstream's connection broke off inside the answer ({})", root(why)))
+fn lost(why: &CallError) -> Failure {
+    Failure::new(Class::Cut, format!("the upstream's connection broke off inside the answer ({why})"))
 }
 
 fn undecodable(why: &io::Error) -> Failure {
-    if let Some(inner) = why.get_ref().and_then(|e| e.downcast_ref::<reqwest::Error>()) {
+    if let Some(inner) = why.get_ref().and_then(|e| e.downcast_ref::<CallError>()) {
         return lost(inner);
     }
     Failure::new(Class::Broken, format!("the upstream's answer could not be decompressed ({why})"))
         .with_detail(Detail::Encoding)
 }
 
-/// The innermost cause: outer ones repeat the URL.
-pub fn root(why: &dyn std::error::Error) -> String {
-    let mut cause = why;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
-}
-
-fn decoded<S>(body: reqwest::Body, decoder: impl FnOnce(Reader) -> S) -> Inner
+fn decoded<S>(body: outbound::Answer, decoder: impl FnOnce(Reader) -> S) -> Inner
 where
     S: Stream<Item = io::Result<Bytes>> + Send + Sync + 'static,
 {

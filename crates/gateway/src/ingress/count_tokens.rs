@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use headgate_domain::{Class, Failure, Outcome, Protocol, UpstreamKind};
 use headgate_routing::{Need, Reason, Tried};
 use headgate_wire::{envelope::Refusal, splice};
-use http::{Request, Response, StatusCode, header};
+use http::{Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 
 use super::{Admitted, Peer, admit, record, refuse};
@@ -115,10 +115,12 @@ async fn ask(
     headers: http::HeaderMap,
     body: Bytes,
 ) -> Option<(StatusCode, http::HeaderMap, Bytes)> {
-    let client = endpoint.client.client().ok()?;
+    let mut request = Request::new(body);
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = url.parse().ok()?;
+    *request.headers_mut() = headers;
     let work = async {
-        let response = client.post(url).headers(headers).body(body).send().await.ok()?;
-        let (parts, body) = Response::from(response).into_parts();
+        let (parts, body) = endpoint.client.call(request).await.ok()?.into_parts();
         let mut source = Source::new(&parts.headers, body);
         let mut whole = BytesMut::new();
         while let Some(chunk) = source.next().await {

@@ -13,7 +13,8 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::body::Body;
 use bytes::Bytes;
-use headgate_domain::{Outcome, Protocol, RequestRecord, audit::UsageColumns};
+use headgate_domain::{Protocol, RequestRecord};
+use headgate_routing::Reached;
 use headgate_wire::{
     envelope::Refusal,
     request::{self, Asked},
@@ -62,7 +63,7 @@ pub async fn serve(
     }
     match (route, request.method()) {
         (Route::Health, &Method::GET | &Method::HEAD) => health(),
-        (Route::Admin, _) => crate::admin::serve(&shared, admin, peer, request).await,
+        (Route::Admin, _) => Box::pin(crate::admin::serve(&shared, admin, peer, request)).await,
         (Route::Pages, &Method::GET | &Method::HEAD) if crate::admin::is_open_to(&shared, peer) => {
             crate::ui::serve(request.uri().path(), request.headers())
         }
@@ -107,40 +108,13 @@ fn record(shared: &Shared, peer: Peer, protocol: Protocol, endpoint: &str, heade
         id: Uuid::now_v7(),
         started_at: now,
         completed_at: now,
-        group_id: None,
-        group_name: None,
-        key_id: None,
-        key_name: None,
-        upstream_id: None,
-        upstream_name: None,
         protocol: Some(protocol),
         client: detect::client(headers).map(str::to_owned),
         endpoint: endpoint.to_owned(),
-        model: None,
-        stream: false,
         client_ip: Some(peer.remote.ip().to_canonical().to_string()),
         user_agent: user_agent.map(|ua| ua.chars().take(512).collect()),
-        status: 0,
-        outcome: Outcome::Failed,
-        error_kind: None,
-        error_source: None,
-        error_text: None,
-        ttft_ms: None,
-        duration_ms: 0,
-        overhead_us: None,
-        attempt_count: 0,
-        request_bytes: 0,
-        response_bytes: 0,
-        estimated_input: None,
-        stream_completed: false,
-        last_event: None,
-        upstream_request_id: None,
-        affinity_key: None,
         revision: shared.snapshot.load().revision,
-        region: None,
-        warnings: Vec::new(),
-        reasons: serde_json::Value::Null,
-        usage: UsageColumns::default(),
+        ..RequestRecord::default()
     }
 }
 
@@ -218,6 +192,10 @@ async fn generate(
         Err(message) => return refuse::own(&shared, protocol, exchange, Refusal::BadRequest, &message, None),
     };
     exchange.record.region.clone_from(&wishes.region);
+    if let Err(exceeded) = exchange.claim_allowance(&key, asked.estimated_input) {
+        let wait = exceeded.retry_at.map(|at| at.since(shared.now()));
+        return refuse::own(&shared, protocol, exchange, Refusal::RateLimited, &too_much(&exceeded.reached), wait);
+    }
     let session = detect::session(&parts.headers, asked.session.as_deref());
     if let Some(session) = &session {
         let (number, text) = auth::session_hash(&shared.pepper, key.id, session);
@@ -232,9 +210,29 @@ async fn generate(
         });
     }
     let query = parts.uri.query().map(str::to_owned);
-    let inbound =
-        Inbound { snapshot, key, protocol, route, query, headers: parts.headers, body, asked, session, wishes };
+    let inbound = Inbound {
+        snapshot,
+        key,
+        protocol,
+        route,
+        query,
+        headers: parts.headers,
+        body,
+        asked,
+        session,
+        wishes,
+        is_ours: false,
+    };
     Box::pin(forward::forward(&shared, inbound, exchange)).await
+}
+
+/// Which of a key's own limits is reached.
+fn too_much(reached: &Reached) -> String {
+    match reached {
+        Reached::Concurrency(most) => format!("this access key may have {most} requests under way at the same time"),
+        Reached::Requests(most) => format!("this access key may send {most} requests a minute"),
+        Reached::Tokens(most) => format!("this access key may use {most} tokens a minute"),
+    }
 }
 
 /// Why no request is taken at the moment.
@@ -285,6 +283,7 @@ pub async fn ask(
         asked,
         session: None,
         wishes: forward::Wishes::default(),
+        is_ours: true,
     };
     Box::pin(forward::forward(shared, inbound, exchange)).await
 }

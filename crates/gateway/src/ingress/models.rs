@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::body::Body;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use headgate_domain::{Protocol, UpstreamId, UpstreamKind, upstream::Auth};
 use headgate_routing::{Explained, Need, Reason, Time, Tried};
 use headgate_wire::{envelope::Refusal, models};
@@ -163,15 +163,17 @@ pub async fn fetch(endpoint: &Endpoint) -> Option<BTreeSet<String>> {
         if *way == Auth::XApiKey {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
         }
-        let client = endpoint.client.client().ok()?;
-        let response = client.get(endpoint.url("/v1/models", None)).headers(headers).send().await.ok()?;
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = endpoint.url("/v1/models", None).parse().ok()?;
+        *request.headers_mut() = headers;
+        let response = endpoint.client.call(request).await.ok()?;
         if response.status() == StatusCode::UNAUTHORIZED {
             continue;
         }
         if !response.status().is_success() {
             return None;
         }
-        let (parts, body) = Response::from(response).into_parts();
+        let (parts, body) = response.into_parts();
         let mut source = Source::new(&parts.headers, body);
         let mut whole = BytesMut::new();
         while let Some(chunk) = source.next().await {

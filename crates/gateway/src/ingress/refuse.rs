@@ -43,7 +43,7 @@ pub fn trace(headers: &mut HeaderMap, exchange: &Exchange, upstream: Option<&str
         set(UPSTREAM, if upstream.is_ascii() { upstream } else { &ascii });
     }
     if explain {
-        let text = exchange.record.reasons.to_string();
+        let text = exchange.record.reasons.as_str();
         set(REASONS, &text.chars().filter(|c| c.is_ascii() && !c.is_control()).take(4096).collect::<String>());
     }
 }

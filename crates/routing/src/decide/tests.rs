@@ -324,6 +324,40 @@ fn the_sessions_upstream_is_taken_within_the_best_tier_only() {
 }
 
 #[test]
+fn a_sessions_full_upstream_is_waited_for_only_as_long_as_the_caller_says() {
+    let mut h = health();
+    let mut p = pool(&[1, 1]);
+    p.members[0].limits.concurrency = Some(1);
+    let held = h.decide(&p, &Need { affinity: Some(UpstreamId(1)), ..need() }, &Tried::new(), T0, &mut rng(1)).unwrap();
+    assert_eq!(held.candidate.upstream, UpstreamId(1));
+    let n = Need { affinity: Some(UpstreamId(1)), may_wait_for_favourite: true, ..need() };
+    let refused = h.decide(&p, &n, &Tried::new(), T0, &mut rng(1)).unwrap_err();
+    assert_eq!((refused.refusal, refused.wait), (Refusal::Saturated, Some(Wait::Favourite(Duration::from_secs(2)))));
+    let n = Need { may_wait_for_favourite: false, ..n };
+    let other = h.decide(&p, &n, &Tried::new(), T0, &mut rng(1)).unwrap();
+    assert_eq!(other.candidate.upstream, UpstreamId(2));
+}
+
+#[test]
+fn a_repeat_claims_the_same_candidate_unless_its_breaker_is_open_or_it_is_full() {
+    let mut h = health();
+    let mut p = pool(&[1, 2]);
+    p.members[0].limits.concurrency = Some(1);
+    for _ in 0..2 {
+        let choice = h.decide(&p, &need(), &Tried::new(), T0, &mut rng(1)).unwrap();
+        assert_eq!(h.decide_again(&p, &need(), choice.candidate, "m", T0), None, "it is full");
+        h.complete(choice.lease, &Completion::new(Class::Server), T0, &mut rng(1));
+    }
+    let failed = Candidate { member: 0, upstream: UpstreamId(1), credential: None, last_resort: false };
+    let again = h.decide_again(&p, &need(), failed, "m", T0).unwrap();
+    assert_eq!((again.candidate, again.selection), (failed, Selection::Retry));
+    h.complete(again.lease, &Completion::new(Class::Server), T0, &mut rng(1));
+    assert_eq!(h.decide_again(&p, &need(), failed, "m", T0), None, "three failures have opened it");
+    let gone = Candidate { upstream: UpstreamId(9), ..failed };
+    assert_eq!(h.decide_again(&p, &need(), gone, "m", T0), None);
+}
+
+#[test]
 fn a_full_tier_overflows_unless_the_group_and_the_caller_wait() {
     let mut h = health();
     let mut p = pool(&[1, 2]);
@@ -335,7 +369,7 @@ fn a_full_tier_overflows_unless_the_group_and_the_caller_wait() {
     p.on_saturation = OnSaturation::Wait;
     let n = Need { may_wait: true, ..need() };
     let refused = h.decide(&p, &n, &Tried::new(), T0, &mut rng(1)).unwrap_err();
-    assert_eq!((refused.refusal, refused.wait), (Refusal::Saturated, Some(Duration::from_secs(10))));
+    assert_eq!((refused.refusal, refused.wait), (Refusal::Saturated, Some(Wait::Tier(Duration::from_secs(10)))));
     let next = h.decide(&p, &need(), &Tried::new(), T0, &mut rng(1)).unwrap();
     assert_eq!(next.candidate.upstream, id(2));
     h.release(next.lease, T0);

@@ -22,6 +22,11 @@ const BYTES: usize = 1 << 20;
 const LINGER: Duration = Duration::from_millis(120);
 /// How often it is noted on disk how far everything is stored. What is stored twice after a crash counts once.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
+/// Up to so much of a backlog the database gets as much rest as work: where everything shares few cores, requests come
+/// before their records. Beyond it, records hurry.
+const AT_LEISURE: u64 = 128 << 20;
+/// The longest rest.
+const REST_MAX: Duration = Duration::from_millis(250);
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// A server that is frozen does not even keep its own statement timeout.
@@ -63,6 +68,7 @@ impl Shipper {
         let mut backoff = BACKOFF;
         loop {
             let end = *written.borrow_and_update();
+            let began = tokio::time::Instant::now();
             let outcome = match self.read(end).await {
                 Ok(Some(batch)) => self.ship(&database, batch).await,
                 Ok(None) => {
@@ -81,7 +87,13 @@ impl Shipper {
                 Err(error) => Err(format!("the journal cannot be read: {error}")),
             };
             match outcome {
-                Ok(()) => backoff = BACKOFF,
+                Ok(()) => {
+                    backoff = BACKOFF;
+                    if self.shared.disk_bytes.load(Ordering::Relaxed) < AT_LEISURE {
+                        // A shutdown cuts the rest short.
+                        let _ = tokio::time::timeout(began.elapsed().min(REST_MAX), shutdown.cancelled()).await;
+                    }
+                }
                 Err(why) => {
                     if self.shared.note.lock().last_error.replace(why.clone()).is_none() {
                         tracing::warn!(error = %why, "requests wait in the journal");
@@ -166,16 +178,18 @@ impl Shipper {
             return Ok(());
         }
         let folder = self.folder.clone();
-        let freed = blocking(move || {
-            folder.ack(end)?;
+        let (freed, noted) = blocking(move || {
+            // First, since on a full disk there is no room for the note before. A note of a segment that is gone only
+            // means that what follows is sent again.
             let mut freed = 0;
             for done in folder.segments()?.into_iter().take_while(|number| *number < end.segment) {
                 freed += folder.remove(done)?;
             }
-            Ok(freed)
+            Ok((freed, folder.ack(end)))
         })
         .await?;
         self.shared.disk_bytes.fetch_sub(freed, Ordering::Relaxed);
+        noted?;
         self.noted = (end, tokio::time::Instant::now());
         Ok(())
     }

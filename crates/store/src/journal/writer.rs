@@ -90,22 +90,34 @@ impl Writer {
         }
         // Counted before it is written: the shipper may be faster than this thread.
         self.shared.waiting_records.fetch_add(self.records, Ordering::Relaxed);
-        while let Err(error) = self.try_write(size) {
-            // The queue holds what comes meanwhile, and loses what it cannot.
-            self.shared.note.lock().last_error = Some(format!("the journal cannot be written: {error}"));
-            std::thread::sleep(RETRY);
+        let buffer = std::mem::take(&mut self.buffer);
+        let (mut rest, mut part) = (buffer.as_slice(), buffer.len());
+        while !rest.is_empty() {
+            let (lines, after) = rest.split_at(whole_lines(rest, part));
+            match self.try_write(lines) {
+                Ok(()) => rest = after,
+                Err(error) => {
+                    // A little may still fit. The queue holds what comes meanwhile, and loses what it cannot.
+                    part = (lines.len() / 2).max(1);
+                    self.shared.note.lock().last_error = Some(format!("the journal cannot be written: {error}"));
+                    std::thread::sleep(RETRY);
+                }
+            }
         }
+        self.buffer = buffer;
         self.clear();
     }
 
-    fn try_write(&mut self, size: u64) -> io::Result<()> {
+    fn try_write(&mut self, lines: &[u8]) -> io::Result<()> {
+        let size = lines.len() as u64;
         if self.at.offset > 0 && self.at.offset + size > SEGMENT_MAX {
             self.roll()?;
         }
-        if let Err(error) = self.file.write_all(&self.buffer) {
-            // Part of it may be there: it is cut off, and if it cannot be, its end is a torn line in a segment that
-            // is not written to again.
-            if self.file.set_len(self.at.offset).is_err() {
+        if let Err(error) = self.file.write_all(lines) {
+            // Part of it may be there: it is cut off, and if it cannot be, its end is a torn line. What comes next goes
+            // into another segment: on a full disk, this one makes room as soon as all of it is stored.
+            let cut = self.file.set_len(self.at.offset);
+            if self.at.offset > 0 || cut.is_err() {
                 self.roll()?;
             }
             return Err(error);
@@ -120,6 +132,8 @@ impl Writer {
         let segment = self.at.segment + 1;
         self.file = self.folder.create(segment)?;
         self.at = Position::start_of(segment);
+        // The one before ends here: whoever ships may let go of it.
+        self.shared.written.send_replace(self.at);
         Ok(())
     }
 
@@ -127,5 +141,27 @@ impl Writer {
         self.buffer.clear();
         self.buffer.shrink_to(BATCH_MAX);
         self.records = 0;
+    }
+}
+
+/// Length of the lines at the beginning that have at most `most` bytes together; of the first one if even that has
+/// more.
+fn whole_lines(text: &[u8], most: usize) -> usize {
+    let within = text.get(..most.min(text.len())).unwrap_or_default();
+    let end = memchr::memrchr(b'\n', within).or_else(|| memchr::memchr(b'\n', text));
+    end.map_or(text.len(), |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_whole() {
+        let text = b"one\ntwo\nthree\n";
+        for (most, length) in [(100, 14), (14, 14), (13, 8), (8, 8), (7, 4), (4, 4), (3, 4), (1, 4), (0, 4)] {
+            assert_eq!(whole_lines(text, most), length, "{most}");
+        }
+        assert_eq!(whole_lines(b"torn", 2), 4);
     }
 }

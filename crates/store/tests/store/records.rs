@@ -3,7 +3,7 @@
 use chrono::{DateTime, Duration, Utc};
 use headgate_domain::{
     AttemptRecord, ErrorSource, GroupId, KeyId, Outcome, Protocol, RequestRecord, Revision, UpstreamId, UpstreamKind,
-    audit::{BreakerState, Record, Selection, UsageColumns},
+    audit::{BreakerState, Reasons, Record, Selection, UsageColumns},
 };
 use uuid::Uuid;
 
@@ -59,10 +59,16 @@ pub(crate) fn record(n: i64) -> Record {
         revision: Revision(3),
         region: None,
         warnings: vec!["top_k_dropped".into(), "a,\"b\"{}".into()],
-        reasons: serde_json::json!([{"upstream": 1, "why": "chosen"}]),
+        reasons: reasons(),
         usage,
     };
     Record { attempts: vec![attempt(&request, 1, 1, Outcome::Success)], request }
+}
+
+fn reasons() -> Reasons {
+    let mut reasons = Reasons::default();
+    reasons.push(&serde_json::json!([{"upstream": 1, "why": "chosen"}]));
+    reasons
 }
 
 /// The `n`th record, answered by upstream 2 after upstream 1 had failed.
@@ -83,7 +89,7 @@ pub(crate) fn ended(n: i64, outcome: Outcome, error_kind: &str) -> Record {
     record.request.error_kind = Some(error_kind.into());
     record.request.error_source = Some(ErrorSource::Upstream);
     record.request.ttft_ms = None;
-    record.request.reasons = serde_json::Value::Null;
+    record.request.reasons = Reasons::default();
     record.request.usage = UsageColumns::default();
     record.attempts = vec![attempt(&record.request, 1, 1, outcome)];
     record
