@@ -14,6 +14,7 @@ use crate::{
     masked::MASK,
     monitor::{Alert, Monitor},
     name::Name,
+    protocol::Protocol,
     settings::SettingsPatch,
     span::Span,
     upstream::{self, Limits, Upstream},
@@ -281,6 +282,16 @@ impl Check {
         if m.spec.model.is_empty() {
             self.problem(path.clone(), "has no model");
         }
+        if m.spec.endpoint != "auto" && !Protocol::ALL.iter().any(|p| p.route() == m.spec.endpoint) {
+            let routes = Protocol::ALL.map(Protocol::route).join(", ");
+            self.problem(format!("{path}.endpoint"), &format!("is none of auto, {routes}"));
+        }
+        if m.spec.message.trim().is_empty() {
+            self.problem(format!("{path}.message"), "is empty");
+        }
+        if m.spec.max_tokens == 0 {
+            self.problem(format!("{path}.max_tokens"), "is 0");
+        }
         if m.spec.interval < Span::secs(5) {
             self.problem(format!("{path}.interval"), "is shorter than 5s");
         }
@@ -313,14 +324,12 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
     }
     let settings = &configuration.settings;
     for (set, name) in [
-        (settings.probe_retention.is_some(), "probe_retention"),
         (settings.billing_retention.is_some(), "billing_retention"),
         (settings.fetch_proxy.is_some(), "fetch_proxy"),
         (settings.alert_debounce.is_some(), "alert_debounce"),
     ] {
         note(set, format!("settings.{name}"));
     }
-    note(!configuration.monitors.is_empty(), "monitors".to_owned());
     note(!configuration.alerts.is_empty(), "alerts".to_owned());
     notes
 }

@@ -1,5 +1,6 @@
 //! Monitors and alert targets, as they are configured. Their effect comes with active monitoring.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -79,6 +80,36 @@ pub struct Monitor {
     pub revision: Revision,
     /// Everything else.
     pub spec: MonitorSpec<UpstreamId>,
+}
+
+/// One active probe, as it ended. Field names are those of the columns of `headgate.probes`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProbeRecord {
+    /// The monitor.
+    pub monitor_id: MonitorId,
+    /// When it began.
+    pub at: DateTime<Utc>,
+    /// The upstream probed.
+    pub upstream_id: UpstreamId,
+    /// The model asked for.
+    pub model: String,
+    /// `ok`, or the class of the failure.
+    pub class: String,
+    /// HTTP status; none when none came.
+    pub status: Option<i32>,
+    /// Milliseconds to the first output (streams).
+    pub ttft_ms: Option<i64>,
+    /// Milliseconds altogether.
+    pub duration_ms: i64,
+    /// A sentence about a failure, at most 500 bytes.
+    pub error_text: Option<String>,
+}
+
+impl ProbeRecord {
+    /// Whether a whole answer came.
+    pub fn is_ok(&self) -> bool {
+        self.class == crate::Class::Ok.as_str()
+    }
 }
 
 /// How an alert is delivered.

@@ -16,6 +16,9 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Chat, Self::Responses, Self::Claude];
+
     /// The protocol's canonical route.
     pub fn route(self) -> &'static str {
         match self {

@@ -252,7 +252,7 @@ alerts:
     world.apply(text);
     let notes: Vec<_> =
         headgate_domain::configuration::without_effect(&world.current).iter().map(|p| p.path.clone()).collect();
-    for path in ["upstreams[relay-a].billing", "groups[coding].budget", "monitors"] {
+    for path in ["upstreams[relay-a].billing", "groups[coding].budget", "alerts"] {
         assert!(notes.iter().any(|n| n == path), "{path} in {notes:?}");
     }
     let export = file::export(&world.current);

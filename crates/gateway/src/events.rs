@@ -1,6 +1,6 @@
 //! Live events for the window and other watchers.
 
-use headgate_domain::{Outcome, Revision, UpstreamId};
+use headgate_domain::{MonitorId, Outcome, Revision, UpstreamId};
 use headgate_routing::{Time, Transition};
 use serde::Serialize;
 use tokio::sync::broadcast;
@@ -46,6 +46,11 @@ pub enum Event {
     },
     /// Records of finished requests were stored: lists and figures have changed.
     RequestsStored,
+    /// A monitor's probe has ended.
+    Probed {
+        /// The monitor.
+        monitor: MonitorId,
+    },
     /// The configuration changed.
     Revision {
         /// Its new number.

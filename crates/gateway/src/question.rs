@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use headgate_domain::{Class, Failure, Protocol, UpstreamKind};
-use headgate_routing::classify;
+use headgate_routing::{Completion, classify};
 use headgate_wire::{
-    observe::{End, Observer},
+    observe::{Document, End, Observer},
     sse::{self, Splitter},
 };
 use http::HeaderValue;
@@ -33,6 +33,8 @@ pub struct Question<'a> {
     pub message: &'a str,
     /// With so many output tokens at most.
     pub max_tokens: u32,
+    /// As a stream.
+    pub stream: bool,
 }
 
 /// How it was answered.
@@ -47,9 +49,21 @@ pub struct Reply {
     pub result: Result<(), Failure>,
 }
 
+impl Reply {
+    /// What it says about the upstream. An answer without content is an answer, and the time of so short a question
+    /// says nothing about others.
+    pub fn completion(&self) -> Completion {
+        match &self.result {
+            Ok(()) => Completion::ok(None),
+            Err(failure) if failure.class == Class::Empty => Completion::ok(None),
+            Err(failure) => Completion::from(failure),
+        }
+    }
+}
+
 impl Question<'_> {
     /// The request's body.
-    pub fn body(&self, stream: bool) -> Value {
+    pub fn body(&self) -> Value {
         let Self { model, message, max_tokens, .. } = self;
         let mut body = match self.protocol {
             Protocol::Chat | Protocol::Claude => {
@@ -59,13 +73,14 @@ impl Question<'_> {
                 json!({"model":model,"max_output_tokens":(*max_tokens).max(16),"input":message,"store":false})
             }
         };
-        if let (true, Value::Object(map)) = (stream, &mut body) {
+        if let (true, Value::Object(map)) = (self.stream, &mut body) {
             map.insert("stream".to_owned(), json!(true));
         }
         body
     }
 
-    /// Asks as a stream; `text` gets the pieces of the answer as they come. Nobody's health is touched.
+    /// Asks; `text` gets the pieces of a streamed answer as they come. The whole answer is read. Nobody's health is
+    /// touched.
     pub async fn ask(
         &self,
         shared: &Shared,
@@ -79,7 +94,7 @@ impl Question<'_> {
         let until = started + limit;
         let terms = Terms {
             protocol: self.protocol,
-            stream: true,
+            stream: self.stream,
             asked: None,
             started,
             first_work: until,
@@ -93,7 +108,7 @@ impl Question<'_> {
         let work = async {
             let url = endpoint.url(self.protocol.route(), None);
             let out = own_headers(shared, endpoint, self.protocol, credential);
-            let head = send::send(endpoint, &url, out, self.body(true).to_string().into(), &terms, shared.clock)
+            let head = send::send(endpoint, &url, out, self.body().to_string().into(), &terms, shared.clock)
                 .await
                 .map_err(|u| u.failure)?;
             reply.status = Some(head.status.as_u16());
@@ -121,8 +136,11 @@ impl Question<'_> {
                     text_of(&data).into_iter().for_each(&mut text);
                 }
             }
-            if !sse::looks_like_events(&whole) {
-                observer.document(&whole);
+            if !sse::looks_like_events(&whole) && matches!(observer.document(&whole), Document::Unreadable) {
+                return Err(Failure::new(
+                    Class::Broken,
+                    "the answer is neither a stream nor a document of its protocol",
+                ));
             }
             match observer.end() {
                 End::Complete => Ok(()),

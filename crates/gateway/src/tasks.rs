@@ -1,34 +1,19 @@
-//! What runs in the background: recovery probes, partitions, the health file, the way back to a lost database.
+//! What runs in the background: partitions, the health file, the way back to a lost database; [`recovery`] and
+//! [`monitors`] are started from here.
 
 use std::{sync::Arc, time::Duration};
 
-use headgate_domain::Class;
-use headgate_routing::{Completion, ProbeClaim, SavedHealth, classify};
+use headgate_routing::SavedHealth;
 use headgate_store::{Database, Target, state_file};
-use headgate_wire::observe::{End, Observer};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    events::Event,
-    forward::{
-        receive::{self, Terms},
-        send,
-        source::Source,
-    },
-    question::{Question, own_headers, own_protocol},
-    shared::Shared,
-    snapshot::{Endpoint, Snapshot},
-};
+use crate::{events::Event, monitors, recovery, shared::Shared};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
 const VAULT_EVERY: Duration = Duration::from_secs(24 * 3600);
-/// The longest a recovery probe waits for its answer.
-const PROBE: Duration = Duration::from_secs(30);
-/// How often it is looked whether a probe is due; a cooldown that ends earlier is waited for exactly.
-const PROBE_LOOK: Duration = Duration::from_secs(1);
 
 /// Starts the tasks; they end with `stop`.
 pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
@@ -45,7 +30,8 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
     });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
     every(shared, stop, VAULT_EVERY, |shared| async move { shared.tidy_vault().await });
-    until(shared, stop, probe_loop(Arc::clone(shared)));
+    until(shared, stop, recovery::run(Arc::clone(shared)));
+    until(shared, stop, monitors::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));
 }
 
@@ -138,6 +124,7 @@ async fn maintain(shared: &Shared) {
     if let Err(why) = database.maintain_partitions(now, Some(retention).filter(|r| !r.is_zero())).await {
         tracing::warn!(error = %why, "the tables of requests could not be maintained; it is tried again in an hour");
     }
+    monitors::forget_old(shared, &database).await;
 }
 
 /// Tries to reach a database that was away at the start. What waits for it is then done; `None` if told to stop.
@@ -184,96 +171,5 @@ async fn publish_latest(shared: &Shared) {
     match shared.latest().await {
         Ok((revision, configuration)) => shared.publish(revision, configuration).await,
         Err(why) => tracing::warn!(error = %why, "a new revision could not be read"),
-    }
-}
-
-async fn probe_loop(shared: Arc<Shared>) {
-    loop {
-        let now = shared.now();
-        let (due, next) = {
-            let routing = shared.routing.lock();
-            (routing.health.due_probes(now), routing.health.next_probe_at(now))
-        };
-        let snapshot = shared.snapshot.load_full();
-        for probe in due {
-            let member = snapshot
-                .groups
-                .values()
-                .flat_map(|g| &g.pool.members)
-                .find(|m| m.upstream == probe.upstream && m.upstream_enabled);
-            let (Some(member), Some(endpoint)) = (member, snapshot.upstreams.get(&probe.upstream)) else { continue };
-            let claim = shared.routing.lock().health.claim_probe(member, shared.now());
-            if let Some(claim) = claim {
-                let (shared_too, snapshot, endpoint) =
-                    (Arc::clone(&shared), Arc::clone(&snapshot), Arc::clone(endpoint));
-                shared.tasks.spawn(async move {
-                    let done = run_probe(&shared_too, &snapshot, &endpoint, &claim).await;
-                    tracing::info!(upstream.name = %endpoint.name, probe.class = done.class.as_str(), "recovery probe");
-                    shared_too.complete(claim.lease, &done);
-                });
-            }
-        }
-        let until_next = next.map_or(PROBE_LOOK, |at| now.until(at)).clamp(Duration::from_millis(20), PROBE_LOOK);
-        tokio::time::sleep(until_next).await;
-    }
-}
-
-async fn run_probe(shared: &Shared, snapshot: &Snapshot, endpoint: &Endpoint, claim: &ProbeClaim) -> Completion {
-    let protocol = own_protocol(endpoint.kind);
-    let question = Question { protocol, model: &claim.model, message: "hi", max_tokens: 16 };
-    let body = question.body(false).to_string();
-    let now = shared.now();
-    let terms = Terms {
-        protocol,
-        stream: false,
-        asked: None,
-        started: now,
-        first_work: now + PROBE,
-        unadapted: false,
-        whole: now + PROBE,
-        deadline: None,
-        idle: endpoint.limits.idle,
-        hold: snapshot.settings.keep_alive.0,
-        event_limit: usize::try_from(snapshot.settings.event_limit.0).unwrap_or(usize::MAX),
-    };
-    let credential = claim.credential.and_then(|id| endpoint.credentials.get(&id));
-    let out = own_headers(shared, endpoint, protocol, credential);
-    let head = match send::send(endpoint, &endpoint.url(protocol.route(), None), out, body.into(), &terms, shared.clock)
-        .await
-    {
-        Ok(head) => head,
-        Err(unsent) => return Completion::from(&unsent.failure),
-    };
-    if !head.status.is_success() {
-        let refused = send::read_refusal(head, shared.clock, &terms).await;
-        let failure = classify(&refused.error);
-        // A question of ours that is refused for its form says that the upstream is there.
-        let there = matches!(failure.class, Class::ClientFault | Class::ContentPolicy);
-        return if there { Completion::ok(None) } else { Completion::from(&failure) };
-    }
-    let mut source = Source::new(&head.headers, head.body);
-    let mut body = Vec::new();
-    while let Ok(Some(chunk)) = tokio::time::timeout_at(shared.clock.instant(terms.whole), source.next()).await {
-        match chunk {
-            Ok(chunk) if body.len() + chunk.len() <= receive::HOLD => body.extend_from_slice(&chunk),
-            Ok(_) => break,
-            Err(failure) => return Completion::from(&failure),
-        }
-    }
-    let mut observer = Observer::new(protocol);
-    let document = if headgate_wire::sse::looks_like_events(&body) {
-        let mut splitter = headgate_wire::sse::Splitter::new(receive::HOLD);
-        let mut frames = Vec::new();
-        let _ = splitter.push(body.into(), &mut frames);
-        receive::take(&mut frames, &mut observer, None, &mut Vec::new());
-        headgate_wire::observe::Document::Answer
-    } else {
-        observer.document(&body)
-    };
-    match (document, observer.end()) {
-        (headgate_wire::observe::Document::Unreadable, _) => Completion::new(Class::Broken),
-        (_, End::Failed(error)) => Completion::from(&receive::as_broken(classify(&error))),
-        (_, End::Cut) => Completion::new(Class::Cut),
-        (_, End::Complete | End::Empty) => Completion::ok(None),
     }
 }

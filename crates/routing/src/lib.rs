@@ -49,7 +49,7 @@ pub use meaning::{Again, Meaning, Scope, meaning};
 pub use need::{Features, Need};
 pub use policy::Policy;
 pub use pool::{Pool, PoolCredential, PoolMember};
-pub use probe::{DueProbe, ProbeClaim};
+pub use probe::{DueProbe, MonitorClaim, ProbeClaim};
 pub use reasons::{MemberReason, Reason, Reasons};
 pub use refusal::{Refusal, Refused, Wait};
 pub use retry::{RetryBudget, may_repeat, repeat_delay};

@@ -143,7 +143,7 @@ async fn listed(endpoint: &Endpoint) -> Option<BTreeSet<String>> {
 }
 
 async fn try_protocol(shared: &Shared, endpoint: &Endpoint, protocol: Protocol, model: String) -> Spoken {
-    let question = Question { protocol, model: &model, message: "hi", max_tokens: 16 };
+    let question = Question { protocol, model: &model, message: "hi", max_tokens: 16, stream: true };
     let credential = endpoint.credentials.values().next();
     let reply = question.ask(shared, endpoint, credential, LIMIT, drop).await;
     let class = reply.result.as_ref().err().map(|f| f.class);

@@ -10,6 +10,7 @@ mod export;
 mod groups;
 mod keys;
 mod logs;
+mod monitors;
 mod overview;
 mod requests;
 mod revisions;
@@ -65,6 +66,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(trial::routes())
         .merge(groups::routes())
         .merge(keys::routes())
+        .merge(monitors::routes())
         .merge(requests::routes())
         .merge(settings::routes())
         .merge(revisions::routes())

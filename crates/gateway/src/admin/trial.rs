@@ -52,6 +52,7 @@ impl TestBody {
             model,
             message: self.message.as_deref().unwrap_or("Say hello in one short sentence."),
             max_tokens: self.max_tokens.unwrap_or(64),
+            stream: true,
         }
     }
 }
@@ -186,7 +187,7 @@ async fn test_group(
         let question = body.question(protocol, &model);
         let _ = steps.send(Step::Started { model: model.clone(), protocol: question.protocol, url: None });
         let started = shared.now();
-        let answer = ingress::ask(&shared, snapshot, key, question.protocol, question.body(true).to_string());
+        let answer = ingress::ask(&shared, snapshot, key, question.protocol, question.body().to_string());
         let response = match tokio::time::timeout(LIMIT, answer).await {
             Ok(response) => response,
             Err(_) => return,
