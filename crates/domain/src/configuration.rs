@@ -284,7 +284,7 @@ impl Check {
         }
         if m.spec.endpoint != "auto" && !Protocol::ALL.iter().any(|p| p.route() == m.spec.endpoint) {
             let routes = Protocol::ALL.map(Protocol::route).join(", ");
-            self.problem(format!("{path}.endpoint"), &format!("is none of auto, {routes}"));
+            self.problem(format!("{path}.endpoint"), format!("is none of auto, {routes}"));
         }
         if m.spec.message.trim().is_empty() {
             self.problem(format!("{path}.message"), "is empty");
