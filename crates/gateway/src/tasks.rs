@@ -16,6 +16,7 @@ use crate::{
         send,
         source::Source,
     },
+    incidents::Incident,
     question::{Question, own_headers, own_protocol},
     shared::Shared,
     snapshot::{Endpoint, Snapshot},
@@ -90,6 +91,9 @@ where
 struct HealthFile {
     saved_at: chrono::DateTime<chrono::Utc>,
     health: SavedHealth,
+    /// Absent in the files of older programs.
+    #[serde(default)]
+    incidents: Vec<Incident>,
 }
 
 /// What would have to change for the file to be worth writing again.
@@ -113,7 +117,7 @@ fn view_for_comparison(shared: &Shared) -> String {
 /// Saves health for the next start.
 pub fn save_health(shared: &Shared) {
     let health = shared.routing.lock().health.save(shared.now());
-    let file = HealthFile { saved_at: shared.clock.wall(), health };
+    let file = HealthFile { saved_at: shared.clock.wall(), health, incidents: shared.incidents.all() };
     if let Err(why) = state_file::write_json(&shared.bootstrap.data_dir.join(HEALTH_FILE), &file) {
         tracing::warn!(error = %why, "the state of health could not be saved");
     }
@@ -125,6 +129,7 @@ pub fn restore_health(shared: &Shared) {
         Ok(Some(file)) => {
             let elapsed = (shared.clock.wall() - file.saved_at).to_std().unwrap_or_default();
             shared.routing.lock().health.restore(&file.health, elapsed, shared.now());
+            shared.incidents.restore(file.incidents);
         }
         Ok(None) => {}
         Err(why) => tracing::warn!(error = %why, "the state of health of the last run was not taken over"),

@@ -21,6 +21,10 @@ export function rotateKey(id: number, revision: number) {
   return take(api.POST("/keys/{id}/rotate", { params: { path: { id }, query: { revision } } }));
 }
 
+export function restoreKey(id: number) {
+  return take(api.POST("/keys/{id}/restore", { params: { path: { id } } }));
+}
+
 export function deleteKey(id: number, revision: number) {
   return take(api.DELETE("/keys/{id}", { params: { path: { id }, query: { revision } } }));
 }

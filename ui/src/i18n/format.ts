@@ -89,6 +89,11 @@ export function formatTime(when: string | Date, zone?: string): string {
   return zoned({ hour: "2-digit", minute: "2-digit", second: "2-digit" }, zone).format(new Date(when));
 }
 
+/** 14:32 */
+export function formatShortTime(when: string | Date, zone?: string): string {
+  return zoned({ hour: "2-digit", minute: "2-digit" }, zone).format(new Date(when));
+}
+
 /** 28 Nov 2026, 14:32:07 */
 export function formatMoment(when: string | Date, zone?: string): string {
   return zoned({ dateStyle: "medium", timeStyle: "medium" }, zone).format(new Date(when));

@@ -14,7 +14,7 @@ use super::{
         ApiError,
         extract::{Body, Path, Query},
     },
-    upstreams::{List, SavedView, Seen, remove, save},
+    upstreams::{List, SavedView, Seen, bring_back, remove, save},
 };
 use crate::{control::Section, ingress::auth, shared::Shared};
 
@@ -35,7 +35,7 @@ struct KeyView {
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, change, delete)).routes(routes!(rotate))
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, change, delete)).routes(routes!(restore)).routes(routes!(rotate))
 }
 
 fn views(shared: &Shared) -> Vec<KeyView> {
@@ -114,4 +114,10 @@ async fn delete(
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
     remove(&shared, Section::Keys, id, seen).await
+}
+
+/// Bring a removed access key back, with its secret
+#[utoipa::path(post, path = "/keys/{id}/restore", tag = "keys", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
+async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
+    bring_back(&shared, Section::Keys, id).await
 }
