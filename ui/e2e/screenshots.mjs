@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { launch, openPage } from "./browser.mjs";
 import { PAGES, visit } from "./pages.mjs";
+import { history } from "./history.mjs";
 import { someTraffic, startWorld } from "./world.mjs";
 
 const folder = process.argv[2] ?? "screenshots";
@@ -10,6 +11,7 @@ await mkdir(folder, { recursive: true });
 const world = await startWorld();
 const browser = await launch();
 try {
+  await history(world, { count: 4200 });
   await someTraffic(world);
   for (const theme of ["light", "dark"]) {
     for (const language of ["en", "zh"]) {
