@@ -30,33 +30,35 @@ impl Database {
     ) -> Result<Maintained, DatabaseError> {
         let today = now.date_naive();
         let mut done = Maintained::default();
-        let mut transaction = self.pool().begin().await?;
-        sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
-            .execute(&mut *transaction)
-            .await?;
-        // Whoever waits for such a lock makes everybody else wait behind it: rather try again next time.
-        sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
         for table in TABLES {
+            // A transaction of its own each: who writes or reads requests and attempts together locks both, in either
+            // order.
+            let mut transaction = self.pool().begin().await?;
+            sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
+                .execute(&mut *transaction)
+                .await?;
+            // Whoever waits for such a lock makes everybody else wait behind it: rather try again next time.
+            sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
             for day in (0..=DAYS_AHEAD).filter_map(|n| today.checked_add_days(Days::new(n))) {
                 let created = sqlx::query_scalar!(r#"select headgate.add_day($1, $2) as "created!""#, table, day)
                     .fetch_one(&mut *transaction)
                     .await?;
                 done.created += u64::from(created);
             }
+            transaction.commit().await?;
         }
-        transaction.commit().await?;
 
         let cutoff = retention
             .filter(|keep| !keep.is_zero())
             .and_then(|keep| chrono::Duration::from_std(keep).ok())
             .and_then(|keep| now.checked_sub_signed(keep));
         if let Some(cutoff) = cutoff {
-            let mut transaction = self.pool().begin().await?;
-            sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
-                .execute(&mut *transaction)
-                .await?;
-            sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
             for table in TABLES {
+                let mut transaction = self.pool().begin().await?;
+                sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
+                    .execute(&mut *transaction)
+                    .await?;
+                sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
                 let gone = sqlx::query!(
                     r#"select dropped as "dropped!", deleted as "deleted!" from headgate.drop_days($1, $2, $3)"#,
                     table,
@@ -67,8 +69,8 @@ impl Database {
                 .await?;
                 done.dropped += gone.dropped;
                 done.deleted += gone.deleted;
+                transaction.commit().await?;
             }
-            transaction.commit().await?;
         }
         Ok(done)
     }

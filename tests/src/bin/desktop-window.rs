@@ -49,6 +49,8 @@ async fn main() -> ExitCode {
     scenario!(it_opens_with_the_gateway_listening);
     scenario!(from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart);
     scenario!(a_port_that_is_taken_is_told_with_its_remedy_and_a_retry);
+    #[cfg(target_os = "linux")]
+    scenario!(the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says);
     println!("{passed} passed, {failed} failed");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -207,4 +209,50 @@ async fn a_port_that_is_taken_is_told_with_its_remedy_and_a_retry(args: &Args) -
     window.press("Try again").await?;
     window.read(&format!("127.0.0.1:{}", setup.port)).await?;
     window.close().await
+}
+
+#[cfg(target_os = "linux")]
+async fn the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says(args: &Args) -> Result<()> {
+    use headgate_tests::desktop::tray::Tray;
+    let tray = Tray::start().await?;
+    let mut setup = setup(args, "tray")?;
+    let (first, second) = (Fake::start().await, Fake::start().await);
+    const KEY: &str = "hg-tray-0123456789abcdefghij";
+    let file = setup.data_dir.with_extension("yaml");
+    let upstream = |name: &str, fake: &Fake| json!({"name": name, "base_url": fake.url(), "protocol": "openai", "credentials": [{"value": "sk-tray-12345678"}]});
+    let configuration = json!({
+        "version": 1,
+        "upstreams": [upstream("one", &first), upstream("two", &second)],
+        "groups": [{"name": "coding", "members": [{"upstream": "one", "priority": 1}, {"upstream": "two", "priority": 2}]}],
+        "keys": [{"name": "k", "group": "coding", "secret": KEY}],
+    });
+    std::fs::write(&file, configuration.to_string())?;
+    setup.environment.push(("HEADGATE_APPLY".to_owned(), file.display().to_string()));
+    let window = setup.open().await?;
+    let drawing = |state: &str| {
+        std::fs::read(format!("{}/../icons/tray-{state}-light.png", env!("CARGO_MANIFEST_DIR"))).context("an icon")
+    };
+    tray.shows(&format!("Healthy · 127.0.0.1:{}", setup.port), &drawing("healthy")?).await?;
+    let ask = async || {
+        let body = question(PATHS[0], "m", false);
+        let url = format!("http://127.0.0.1:{}{}", setup.port, PATHS[0]);
+        Ok::<_, reqwest::Error>(reqwest::Client::new().post(url).bearer_auth(KEY).json(&body).send().await?.status())
+    };
+    first.always(Behaviour::status(500));
+    for _ in 0..4 {
+        ensure!(ask().await? == 200);
+    }
+    tray.shows("coding: 1/2 upstreams are out", &drawing("degraded")?).await?;
+    second.always(Behaviour::status(500));
+    for _ in 0..4 {
+        ask().await?;
+    }
+    tray.shows("coding: no upstream can answer", &drawing("down")?).await?;
+    tray.shows("Requests today: 8", &drawing("down")?).await?;
+    tray.press("Pause").await?;
+    tray.shows("You paused it", &drawing("stopped")?).await?;
+    ensure!(ask().await? == 503, "a paused gateway took a request");
+    tray.press("Resume").await?;
+    tray.shows("coding: no upstream can answer", &drawing("down")?).await?;
+    window.end(async |_| tray.press("Quit").await).await
 }

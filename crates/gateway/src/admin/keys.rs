@@ -35,7 +35,11 @@ struct KeyView {
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, change, delete)).routes(routes!(restore)).routes(routes!(rotate))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(read, change, delete))
+        .routes(routes!(restore))
+        .routes(routes!(rotate))
 }
 
 fn views(shared: &Shared) -> Vec<KeyView> {

@@ -37,9 +37,9 @@ use utoipa::{
 use utoipa_axum::router::OpenApiRouter;
 
 use self::error::ApiError;
-pub(crate) use self::overview::standing;
+pub(crate) use self::overview::glance;
 pub use self::{
-    overview::Standing,
+    overview::{Cause, Glance, Standing},
     session::Sessions,
     token::{TokenError, admin_token},
 };
