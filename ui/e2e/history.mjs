@@ -27,6 +27,10 @@ async function sql(world, text) {
 
 /** `count` requests of the usual world, spread over the last `hours`; busier by day, a bad half hour, some slow ones. */
 export async function history(world, { count, hours = 24 }) {
+  const id = async (path, name) => (await world.admin("GET", path)).items.find((item) => item.name === name).id;
+  const ids = { group: await id("/groups", "coding"), key: await id("/keys", "laptop") };
+  for (const name of ["relay-a", "relay-b", "direct-a"]) ids[name] = await id("/upstreams", name);
+  const upstreamId = `case upstream when 'relay-a' then ${ids["relay-a"]} when 'relay-b' then ${ids["relay-b"]} else ${ids["direct-a"]} end`;
   await sql(
     world,
     `set search_path = headgate;
@@ -47,7 +51,7 @@ insert into requests (id, started_at, completed_at, group_id, group_name, key_id
     protocol, client, endpoint, model, stream, client_ip, status, outcome, error_kind, error_source, ttft_ms, duration_ms,
     overhead_us, attempt_count, request_bytes, response_bytes, stream_completed, revision, warnings,
     tokens_fresh, tokens_read, tokens_output)
-  select id, at, at + make_interval(secs => first_ms * 5 / 1000.0), 6, 'coding', 8, 'laptop', 1, upstream, 'claude',
+  select id, at, at + make_interval(secs => first_ms * 5 / 1000.0), ${ids.group}, 'coding', ${ids.key}, 'laptop', ${upstreamId}, upstream, 'claude',
     case n % 3 when 0 then 'codex' else 'claude-code' end, '/v1/messages', model, true, '127.0.0.1',
     case outcome when 'failed' then 502 else 200 end, outcome, case outcome when 'failed' then 'server' end,
     case outcome when 'failed' then 'upstream' end, case when outcome <> 'failed' then first_ms end, first_ms * 5,
@@ -57,7 +61,7 @@ insert into requests (id, started_at, completed_at, group_id, group_name, key_id
 insert into attempts (request_id, number, started_at, attempted_at, completed_at, upstream_id, upstream_name, protocol,
     priority, selection, health_before, health_after, status, outcome, error_kind, error_source, ttft_ms, duration_ms,
     response_bytes, stream, stream_completed, warnings)
-  select id, try, at, at, at + interval '1 second', 1, case when try < tries then 'relay-b' else upstream end, 'claude', 10,
+  select id, try, at, at, at + interval '1 second', case when try < tries then ${ids["relay-b"]} else ${upstreamId} end, case when try < tries then 'relay-b' else upstream end, 'claude', 10,
     case try when 1 then 'initial' else 'failover' end, 'closed', 'closed', 200,
     case when try < tries or outcome = 'failed' then 'failed' else outcome end,
     case when try < tries or outcome = 'failed' then 'server' end, case when try < tries or outcome = 'failed' then 'upstream' end,
