@@ -51,6 +51,7 @@ fn main() -> anyhow::Result<()> {
             bridge::admin_stop,
             commands::shell_state,
             commands::shell_retry,
+            commands::shell_use_address,
             commands::shell_unseal,
             commands::shell_language,
             commands::save_file,

@@ -168,6 +168,7 @@ impl Gateway {
             invalid_keys: Default::default(),
             counters: Counters::default(),
             paused: Default::default(),
+            database_away: Default::default(),
             stopping: stopping.clone(),
             deadline: CancellationToken::new(),
             tasks: TaskTracker::new(),

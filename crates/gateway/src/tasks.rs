@@ -1,6 +1,9 @@
 //! What runs in the background: recovery probes, partitions, the health file, the way back to a lost database.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use headgate_domain::Class;
 use headgate_routing::{Completion, ProbeClaim, SavedHealth, classify};
@@ -26,6 +29,10 @@ const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
 const VAULT_EVERY: Duration = Duration::from_secs(24 * 3600);
+/// How often the database is looked at while somebody watches.
+const DATABASE_EVERY: Duration = Duration::from_secs(3);
+/// The longest it may take to answer.
+const DATABASE_ANSWERS: Duration = Duration::from_secs(2);
 /// The longest a recovery probe waits for its answer.
 const PROBE: Duration = Duration::from_secs(30);
 /// How often it is looked whether a probe is due; a cooldown that ends earlier is waited for exactly.
@@ -42,6 +49,12 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
             if std::mem::replace(&mut *last.lock(), now.clone()) != now {
                 save_health(&shared);
             }
+        }
+    });
+    every(shared, stop, DATABASE_EVERY, |shared| async move {
+        // Without watchers nobody asks it.
+        if shared.events.is_watched() {
+            let _ = look_at_database(&shared).await;
         }
     });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
@@ -67,6 +80,22 @@ async fn tell_stored(shared: Arc<Shared>) {
     while stored.next().await {
         shared.events.send(Event::RequestsStored);
     }
+}
+
+/// Its version, if the database answers within a time in which a person would wait. Watchers are told when it has gone
+/// away or is back.
+pub async fn look_at_database(shared: &Shared) -> Result<String, String> {
+    let reach = async {
+        let database = shared.control.database().map_err(|why| why.to_string())?;
+        database.server_version().await.map_err(|why| why.to_string())
+    };
+    let answer = tokio::time::timeout(DATABASE_ANSWERS, reach).await;
+    let answer = answer.unwrap_or_else(|_| Err(format!("it did not answer within {} s", DATABASE_ANSWERS.as_secs())));
+    let away = answer.is_err();
+    if shared.database_away.swap(away, Ordering::Relaxed) != away {
+        shared.events.send(Event::Database { reachable: !away });
+    }
+    answer
 }
 
 fn every<F, W>(shared: &Arc<Shared>, stop: &CancellationToken, period: Duration, work: F)

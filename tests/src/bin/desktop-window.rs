@@ -49,6 +49,7 @@ async fn main() -> ExitCode {
     scenario!(it_opens_with_the_gateway_listening);
     scenario!(from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart);
     scenario!(a_port_that_is_taken_is_told_with_its_remedy_and_a_retry);
+    scenario!(another_address_is_offered_where_one_is_taken_and_kept);
     #[cfg(target_os = "linux")]
     scenario!(the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says);
     println!("{passed} passed, {failed} failed");
@@ -205,9 +206,31 @@ async fn a_port_that_is_taken_is_told_with_its_remedy_and_a_retry(args: &Args) -
     let holder = tokio::net::TcpListener::bind(("127.0.0.1", setup.port)).await?;
     let window = setup.open().await?;
     window.read("in use by another program").await?;
+    if let Some(folder) = &args.pictures {
+        window.picture(&folder.join("port-taken.png")).await?;
+    }
     drop(holder);
     window.press("Try again").await?;
     window.read(&format!("127.0.0.1:{}", setup.port)).await?;
+    window.close().await
+}
+
+async fn another_address_is_offered_where_one_is_taken_and_kept(args: &Args) -> Result<()> {
+    let setup = setup(args, "other-port")?;
+    let holder = tokio::net::TcpListener::bind(("127.0.0.1", setup.port)).await?;
+    let window = setup.open().await?;
+    window.read("in use by another program").await?;
+    let text = window.text().await?;
+    let offered =
+        text.lines().find_map(|line| line.trim().strip_prefix("Use 127.0.0.1:")).context("none is offered")?;
+    let port: u16 = offered.parse()?;
+    window.press(&format!("Use 127.0.0.1:{port}")).await?;
+    window.read("The gateway is running").await?;
+    ensure!(reqwest::get(format!("http://127.0.0.1:{port}/healthz")).await?.status() == 200);
+    let variable = setup.environment.iter().find(|(name, _)| name == "XDG_CONFIG_HOME");
+    let file = Path::new(&variable.context("a place for configuration")?.1).join("headgate/headgate.toml");
+    ensure!(std::fs::read_to_string(&file)?.contains(&format!("listen = \"127.0.0.1:{port}\"")));
+    drop(holder);
     window.close().await
 }
 

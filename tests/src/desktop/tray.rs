@@ -4,59 +4,65 @@
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use parking_lot::Mutex;
 use zbus::{
     Connection, Proxy,
-    message::Header,
-    object_server::SignalEmitter,
     zvariant::{OwnedValue, Value},
 };
 
+use self::watcher::{Items, Watcher};
 use super::PATIENCE;
 
 const NAME: &str = "org.kde.StatusNotifierWatcher";
 
-/// Whoever registered: its name on the bus and the path of its item.
-type Items = Arc<Mutex<Vec<(String, String)>>>;
+/// Apart, because what the macro makes of it is public.
+mod watcher {
+    use std::sync::Arc;
 
-struct Watcher(Items);
+    use parking_lot::Mutex;
+    use zbus::{message::Header, object_server::SignalEmitter};
 
-#[zbus::interface(name = "org.kde.StatusNotifierWatcher")]
-impl Watcher {
-    /// An indicator names its path; who it is stands in the message.
-    async fn register_status_notifier_item(
-        &self,
-        service: &str,
-        #[zbus(header)] header: Header<'_>,
-        #[zbus(signal_emitter)] emitter: SignalEmitter<'_>,
-    ) -> zbus::fdo::Result<()> {
-        let sender = header.sender().map(ToString::to_string).unwrap_or_default();
-        let path = if service.starts_with('/') { service } else { "/StatusNotifierItem" };
-        self.0.lock().push((sender, path.to_owned()));
-        Self::status_notifier_item_registered(&emitter, service).await?;
-        Ok(())
+    /// Whoever registered: its name on the bus and the path of its item.
+    pub(super) type Items = Arc<Mutex<Vec<(String, String)>>>;
+
+    pub(super) struct Watcher(pub(super) Items);
+
+    #[zbus::interface(name = "org.kde.StatusNotifierWatcher")]
+    impl Watcher {
+        /// An indicator names its path; who it is stands in the message.
+        async fn register_status_notifier_item(
+            &self,
+            service: &str,
+            #[zbus(header)] header: Header<'_>,
+            #[zbus(signal_emitter)] emitter: SignalEmitter<'_>,
+        ) -> zbus::fdo::Result<()> {
+            let sender = header.sender().map(ToString::to_string).unwrap_or_default();
+            let path = if service.starts_with('/') { service } else { "/StatusNotifierItem" };
+            self.0.lock().push((sender, path.to_owned()));
+            Self::status_notifier_item_registered(&emitter, service).await?;
+            Ok(())
+        }
+
+        fn register_status_notifier_host(&self, _service: &str) {}
+
+        #[zbus(property)]
+        fn registered_status_notifier_items(&self) -> Vec<String> {
+            self.0.lock().iter().map(|(sender, path)| format!("{sender}{path}")).collect()
+        }
+
+        #[zbus(property)]
+        fn is_status_notifier_host_registered(&self) -> bool {
+            true
+        }
+
+        #[zbus(property)]
+        fn protocol_version(&self) -> i32 {
+            0
+        }
+
+        /// An icon was put in.
+        #[zbus(signal)]
+        async fn status_notifier_item_registered(emitter: &SignalEmitter<'_>, service: &str) -> zbus::Result<()>;
     }
-
-    fn register_status_notifier_host(&self, _service: &str) {}
-
-    #[zbus(property)]
-    fn registered_status_notifier_items(&self) -> Vec<String> {
-        self.0.lock().iter().map(|(sender, path)| format!("{sender}{path}")).collect()
-    }
-
-    #[zbus(property)]
-    fn is_status_notifier_host_registered(&self) -> bool {
-        true
-    }
-
-    #[zbus(property)]
-    fn protocol_version(&self) -> i32 {
-        0
-    }
-
-    /// An icon was put in.
-    #[zbus(signal)]
-    async fn status_notifier_item_registered(emitter: &SignalEmitter<'_>, service: &str) -> zbus::Result<()>;
 }
 
 /// The tray of the session.
@@ -64,6 +70,9 @@ pub struct Tray {
     bus: Connection,
     items: Items,
 }
+
+/// An item of a menu, its properties, what stands in it.
+type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
 
 /// A line of a menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +122,7 @@ impl Tray {
         let item = self.proxy("", "org.kde.StatusNotifierItem").await?;
         let path: zbus::zvariant::OwnedObjectPath = item.get_property("Menu").await?;
         let menu = self.proxy(path.as_str(), "com.canonical.dbusmenu").await?;
-        let (_, (_, _, children)): (u32, (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>)) =
+        let (_, (_, _, children)): (u32, Layout) =
             menu.call("GetLayout", &(0, 1, ["label", "enabled"].as_slice())).await?;
         Ok(children.iter().filter_map(|child| line(child)).collect())
     }

@@ -2813,6 +2813,11 @@ export interface components {
             type: "revision";
         } | {
             /** @description Which of both. */
+            reachable: boolean;
+            /** @enum {string} */
+            type: "database";
+        } | {
+            /** @description Which of both. */
             paused: boolean;
             /** @enum {string} */
             type: "paused";

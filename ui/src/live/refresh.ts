@@ -11,6 +11,7 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   request_finished: [],
   requests_stored: ["overview", "upstreams", "members"],
   revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
+  database: "all",
   paused: ["overview", "status"],
   lagged: "all",
   resumed: "all",
