@@ -102,6 +102,8 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
     window.press("Continue").await?;
     window.press("Send a test request").await?;
     window.read("It works").await?;
+    // The record of the request follows.
+    window.read("Direct").await?;
     picture(&window, "first-run-done").await?;
     let asked = first.last();
     ensure!(asked.header("authorization").or(asked.header("x-api-key")).is_some_and(|v| v.contains(SECRET)));
