@@ -20,8 +20,9 @@ use crate::{
 };
 
 /// The tray, if the system shows one.
+#[derive(Default)]
 pub struct Tray {
-    icon: Option<TrayIcon>,
+    icon: Mutex<Option<TrayIcon>>,
     /// What it shows now: a menu that is open is not replaced without need.
     shown: Mutex<Option<Shown>>,
     today: Mutex<Option<i64>>,
@@ -57,15 +58,24 @@ impl Shown {
 
 /// Whether there is a tray a person can see.
 pub fn is_shown(app: &AppHandle) -> bool {
-    app.try_state::<Tray>().is_some_and(|tray| tray.icon.is_some())
+    app.try_state::<Tray>().is_some_and(|tray| tray.icon.lock().is_some())
 }
 
-/// Makes it, and keeps it true from then on.
+/// Makes it, and keeps it true from then on. Where nobody shows one yet it is made when somebody does: a panel may
+/// start after us.
 pub fn make(app: &AppHandle) -> Tray {
-    if !has_host() {
-        tracing::info!("this desktop shows no tray; closing the window ends the program");
-        return Tray { icon: None, shown: Mutex::default(), today: Mutex::default() };
+    let tray = Tray::default();
+    if has_host() {
+        *tray.icon.lock() = build(app);
+        follow(app.clone());
+    } else {
+        tracing::info!("this desktop shows no tray yet; until it does, closing the window ends the program");
+        wait_for_host(app.clone());
     }
+    tray
+}
+
+fn build(app: &AppHandle) -> Option<TrayIcon> {
     let icon = menu(app, &Shown::nothing(app.state::<Preferences>().language())).and_then(|menu| {
         TrayIconBuilder::with_id("main")
             .icon(image(Standing::Stopped)?)
@@ -83,27 +93,74 @@ pub fn make(app: &AppHandle) -> Tray {
             })
             .build(app)
     });
-    let icon = icon.inspect_err(|why| tracing::warn!(error = %why, "the tray could not be made")).ok();
-    if icon.is_some() {
-        follow(app.clone());
-    }
-    Tray { icon, shown: Mutex::default(), today: Mutex::default() }
+    icon.inspect_err(|why| tracing::warn!(error = %why, "the tray could not be made")).ok()
 }
 
-/// Whether anything would show it: on Linux a tray is drawn by another program.
-fn has_host() -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        let ask = || -> zbus::Result<bool> {
-            let bus = zbus::blocking::Connection::session()?;
-            let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
-            Ok(names.name_has_owner("org.kde.StatusNotifierWatcher".try_into()?)?)
-        };
-        ask().unwrap_or(false)
+/// Makes it late.
+fn build_late(app: &AppHandle) {
+    let Some(tray) = app.try_state::<Tray>() else { return };
+    if tray.icon.lock().is_some() {
+        return;
     }
-    #[cfg(not(target_os = "linux"))]
+    let built = build(app);
+    let made = built.is_some();
+    *tray.icon.lock() = built;
+    if made {
+        follow(app.clone());
+    }
+}
+
+/// Who draws the tray on Linux is another program, with this name.
+#[cfg(target_os = "linux")]
+const HOST: &str = "org.kde.StatusNotifierWatcher";
+
+#[cfg(target_os = "linux")]
+fn has_host() -> bool {
+    let ask = || -> zbus::Result<bool> {
+        let bus = zbus::blocking::Connection::session()?;
+        let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
+        Ok(names.name_has_owner(HOST.try_into()?)?)
+    };
+    ask().unwrap_or(false)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_host() -> bool {
     true
 }
+
+/// Waits in a thread of its own; a session without a bus has no tray, ever.
+#[cfg(target_os = "linux")]
+fn wait_for_host(app: AppHandle) {
+    std::thread::spawn(move || {
+        let wait = || -> zbus::Result<()> {
+            let bus = zbus::blocking::Connection::session()?;
+            let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
+            let mut changes = names.receive_name_owner_changed_with_args(&[(0, HOST)])?;
+            // It may have come between the first look and now.
+            if names.name_has_owner(HOST.try_into()?)? {
+                return Ok(());
+            }
+            while let Some(change) = changes.next() {
+                if change.args()?.new_owner().is_some() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        match wait() {
+            Ok(()) => {
+                let target = app.clone();
+                // Menus belong to the main thread; it is gone when the program ends.
+                let _ = app.run_on_main_thread(move || build_late(&target));
+            }
+            Err(why) => tracing::debug!(error = %why, "no tray is waited for"),
+        }
+    });
+}
+
+#[cfg(not(target_os = "linux"))]
+fn wait_for_host(_: AppHandle) {}
 
 fn image(standing: Standing) -> tauri::Result<Image<'static>> {
     macro_rules! drawn {
@@ -232,7 +289,7 @@ fn copy(app: &AppHandle, text: String) {
 /// Draws it anew where something has changed: the language, the state, today's requests.
 pub fn refresh(app: &AppHandle) {
     let Some(tray) = app.try_state::<Tray>() else { return };
-    let Some(icon) = &tray.icon else { return };
+    let Some(icon) = tray.icon.lock().clone() else { return };
     let now = Shown::now(app);
     let before = tray.shown.lock().replace(now.clone());
     if before.as_ref() == Some(&now) {

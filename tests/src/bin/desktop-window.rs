@@ -239,7 +239,6 @@ async fn another_address_is_offered_where_one_is_taken_and_kept(args: &Args) -> 
 #[cfg(target_os = "linux")]
 async fn the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says(args: &Args) -> Result<()> {
     use headgate_tests::desktop::tray::Tray;
-    let tray = Tray::start().await?;
     let mut setup = setup(args, "tray")?;
     let (first, second) = (Fake::start().await, Fake::start().await);
     const KEY: &str = "hg-tray-0123456789abcdefghij";
@@ -254,6 +253,9 @@ async fn the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says(arg
     std::fs::write(&file, configuration.to_string())?;
     setup.environment.push(("HEADGATE_APPLY".to_owned(), file.display().to_string()));
     let window = setup.open().await?;
+    // A panel that starts after us gets its icon all the same.
+    window.read("All 2 upstreams").await?;
+    let tray = Tray::start().await?;
     let drawing = |state: &str| {
         std::fs::read(format!("{}/../icons/tray-{state}-light.png", env!("CARGO_MANIFEST_DIR"))).context("an icon")
     };
