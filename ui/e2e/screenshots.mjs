@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { launch, openPage } from "./browser.mjs";
 import { PAGES, visit } from "./pages.mjs";
 import { history } from "./history.mjs";
-import { someTraffic, startWorld } from "./world.mjs";
+import { oneCoolingDown, someTraffic, startWorld } from "./world.mjs";
 
 const folder = process.argv[2] ?? "screenshots";
 await mkdir(folder, { recursive: true });
@@ -22,6 +22,18 @@ try {
       }
       await context.close();
     }
+  }
+  await oneCoolingDown(world);
+  for (const [theme, language] of [
+    ["light", "en"],
+    ["dark", "zh"],
+  ]) {
+    const { page, context } = await openPage(browser, { theme, language, token: world.token });
+    await visit(page, world.ui, { at: "#/overview", sees: ".lane .st.degraded" });
+    await page.locator(".spark").first().waitFor();
+    await page.waitForTimeout(1500); // the last records
+    await page.screenshot({ path: join(folder, `overview-degraded.${theme}-${language}.png`) });
+    await context.close();
   }
 } finally {
   await browser.close();
