@@ -136,12 +136,12 @@ fn wait_for_host(app: AppHandle) {
         let wait = || -> zbus::Result<()> {
             let bus = zbus::blocking::Connection::session()?;
             let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
-            let mut changes = names.receive_name_owner_changed_with_args(&[(0, HOST)])?;
+            let changes = names.receive_name_owner_changed_with_args(&[(0, HOST)])?;
             // It may have come between the first look and now.
             if names.name_has_owner(HOST.try_into()?)? {
                 return Ok(());
             }
-            while let Some(change) = changes.next() {
+            for change in changes {
                 if change.args()?.new_owner().is_some() {
                     break;
                 }

@@ -3029,7 +3029,7 @@ export interface components {
             share?: number | null;
             /**
              * Format: double
-             * @description Average time to first token in milliseconds.
+             * @description Median of the last measured times to first token, in milliseconds.
              */
             ttft_ms?: number | null;
             /** @description The upstream. */
@@ -3309,7 +3309,7 @@ export interface components {
             model: string;
             /**
              * Format: double
-             * @description Average time to first token in milliseconds.
+             * @description Median of the last measured times to first token, in milliseconds.
              */
             ttft_ms?: number | null;
         };
@@ -4266,7 +4266,7 @@ export interface components {
             successes: number;
             /**
              * Format: double
-             * @description Average time to first token in milliseconds.
+             * @description Median of the last measured times to first token, in milliseconds.
              */
             ttft_ms?: number | null;
         };

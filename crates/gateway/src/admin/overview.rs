@@ -156,7 +156,7 @@ struct LaneMember {
     condition: Condition,
     /// Requests under way.
     in_flight: u32,
-    /// Average time to first token in milliseconds.
+    /// Median of the last measured times to first token, in milliseconds.
     ttft_ms: Option<f64>,
     /// Share of the group's answered requests of the last 24 hours, 0 to 1.
     share: Option<f64>,
