@@ -80,6 +80,10 @@ async fn the_overview_says_what_is_wrong_and_who_carries_the_load() {
     assert_eq!((&members[1]["condition"]["state"], &members[1]["share"]), (&json!("healthy"), &json!(1.0)));
     assert_eq!((&degraded["day"]["total"], &degraded["requests_per_minute"]), (&json!(3), &json!(3)));
     assert_eq!(degraded["incidents"][0]["kind"], "opened");
+    let (_, usage) = headgate.admin_raw(Method::GET, "/keys/usage", None).await;
+    let used = usage["items"].as_array().unwrap();
+    assert_eq!(used.len(), 1, "{usage}");
+    assert!(used[0]["at"].is_string() && used[0]["key"].is_i64());
     let (_, series) = headgate.admin_raw(Method::GET, "/overview/series", None).await;
     let points = series["points"].as_array().unwrap();
     assert_eq!((points.len(), &series["step_ms"]), (96, &json!(900_000)));

@@ -9,6 +9,17 @@ export function useKeys() {
   });
 }
 
+/** When each key was last used, by its id. */
+export function useKeyUses() {
+  return useQuery({
+    queryKey: ["key-uses"],
+    queryFn: async ({ signal }) => {
+      const { items } = await take(api.GET("/keys/usage", { signal }));
+      return new Map(items.map((use) => [use.key, use]));
+    },
+  });
+}
+
 export function createKey(body: Record<string, unknown>) {
   return take(api.POST("/keys", { body: body as never }));
 }

@@ -710,6 +710,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/keys/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When each access key was last used, and by which client
+         * @description Keys without a request on record are left out.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_LastUse"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys/{id}": {
         parameters: {
             query?: never;
@@ -3040,6 +3087,18 @@ export interface components {
              */
             weight: number;
         };
+        /** @description When an access key was last used. */
+        LastUse: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description By which client program. */
+            client?: string | null;
+            /** @description The key. */
+            key: components["schemas"]["KeyId"];
+        };
         /** @description Limits of an upstream or key; absent: none. Counted per process. */
         Limits: {
             /**
@@ -3108,6 +3167,28 @@ export interface components {
                 /** @description The revision that last changed it; a change has to name it. */
                 revision: components["schemas"]["Revision"];
             })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_LastUse: {
+            /** @description Its items. */
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                at: string;
+                /** @description By which client program. */
+                client?: string | null;
+                /** @description The key. */
+                key: components["schemas"]["KeyId"];
+            }[];
             /** @description Where it goes on. */
             next?: string | null;
             /**

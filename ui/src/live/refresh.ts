@@ -9,7 +9,7 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   health: ["upstreams", "members", "overview", "logs"],
   request_started: ["overview"],
   request_finished: [],
-  requests_stored: ["overview", "upstreams", "members"],
+  requests_stored: ["overview", "upstreams", "members", "key-uses"],
   revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
   database: "all",
   paused: ["overview", "status"],

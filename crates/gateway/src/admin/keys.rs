@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use headgate_domain::{GroupId, KeyId, Name, Revision, key::KeySpec};
+use headgate_store::requests::LastUse;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -40,6 +41,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
         .routes(routes!(read, change, delete))
         .routes(routes!(restore))
         .routes(routes!(rotate))
+        .routes(routes!(usage))
 }
 
 fn views(shared: &Shared) -> Vec<KeyView> {
@@ -71,6 +73,15 @@ async fn create(
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
     save(&shared, Section::Keys, None, body).await
+}
+
+/// When each access key was last used, and by which client
+///
+/// Keys without a request on record are left out.
+#[utoipa::path(get, path = "/keys/usage", tag = "keys", responses((status = 200, body = List<LastUse>)))]
+async fn usage(State(shared): State<Arc<Shared>>) -> Result<Json<List<LastUse>>, ApiError> {
+    let keys: Vec<KeyId> = shared.snapshot.load().configuration.keys.iter().map(|key| key.id).collect();
+    Ok(Json(List::whole(shared.control.database()?.last_uses(&keys).await?)))
 }
 
 /// One access key

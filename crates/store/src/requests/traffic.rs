@@ -1,7 +1,7 @@
 //! Who carries the load, and how much there is.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use headgate_domain::{GroupId, UpstreamId};
+use headgate_domain::{GroupId, KeyId, UpstreamId};
 
 use super::{COUNTING, stats::sample};
 use crate::database::{Database, DatabaseError};
@@ -24,6 +24,17 @@ pub struct Pace {
     pub requests: i64,
     /// Median of the gateway's own time before the first attempt, in microseconds.
     pub overhead_us: Option<f64>,
+}
+
+/// When an access key was last used.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+pub struct LastUse {
+    /// The key.
+    pub key: KeyId,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// By which client program.
+    pub client: Option<String>,
 }
 
 /// A stretch of a time series.
@@ -72,6 +83,22 @@ impl Database {
         .fetch_one(self.pool())
         .await?;
         Ok(Pace { requests: row.requests, overhead_us: row.overhead })
+    }
+
+    /// The newest request of each of these keys that has any on record: one look into an index per key.
+    pub async fn last_uses(&self, keys: &[KeyId]) -> Result<Vec<LastUse>, DatabaseError> {
+        let ids: Vec<i64> = keys.iter().map(|key| key.0).collect();
+        let rows = sqlx::query!(
+            r#"select k.id as "id!", last.started_at as "at!", last.client
+            from unnest($1::bigint[]) k(id) cross join lateral (
+                select r.started_at, r.client from headgate.requests r
+                where r.key_id = k.id order by r.started_at desc, r.id desc limit 1
+            ) last"#,
+            &ids
+        )
+        .fetch_all(self.pool())
+        .await?;
+        Ok(rows.into_iter().map(|r| LastUse { key: KeyId(r.id), at: r.at, client: r.client }).collect())
     }
 
     /// How many requests have arrived since a time.
