@@ -131,6 +131,9 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
     window.read("Degraded").await?;
     window.read("Cooling").await?;
     picture(&window, "overview-degraded").await?;
+    if args.pictures.is_some() {
+        pictures_in_the_dark(&window, picture).await?;
+    }
 
     // The credential is in the keychain and nowhere else.
     let page = window.script("return document.documentElement.outerHTML").await?.to_string();
@@ -146,6 +149,34 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
     window.read("All 2 upstreams").await?;
     ensure!(ask().await? == 200);
     window.close().await
+}
+
+/// Every page in the other theme and language.
+async fn pictures_in_the_dark(window: &Window, picture: impl AsyncFn(&Window, &str) -> Result<()>) -> Result<()> {
+    let set = |theme: &str, language: &str| {
+        format!(
+            "const key = 'headgate.preferences'; const kept = JSON.parse(localStorage.getItem(key) ?? '{{}}');
+             localStorage.setItem(key, JSON.stringify({{ ...kept, theme: '{theme}', language: '{language}' }}));
+             location.reload()"
+        )
+    };
+    window.script(&set("dark", "zh")).await?;
+    for (page, sees) in [
+        ("overview", ".spark"),
+        ("groups", "button[draggable]"),
+        ("upstreams", "tr[data-id]"),
+        ("requests", "tr[data-id]"),
+        ("keys", "tr[data-id]"),
+        ("settings", ".panel input"),
+    ] {
+        window.script(&format!("location.hash = '#/{page}'")).await?;
+        window.see(sees).await?;
+        picture(window, &format!("{page}-dark")).await?;
+    }
+    window.script("location.hash = '#/overview'").await?;
+    window.script(&set("light", "en")).await?;
+    // Longer ago than the cooldown by now: any state will do.
+    window.read("Needs attention").await
 }
 
 /// Whether any file below a folder contains these bytes.
