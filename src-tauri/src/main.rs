@@ -9,6 +9,7 @@ mod commands;
 mod engine;
 mod preferences;
 mod tray;
+mod tray_host;
 mod window;
 mod words;
 

@@ -15,7 +15,7 @@ use tauri_plugin_clipboard_manager::ClipboardExt as _;
 use crate::{
     engine::{Engine, State},
     preferences::Preferences,
-    window,
+    tray_host, window,
     words::{Language, Word},
 };
 
@@ -65,12 +65,17 @@ pub fn is_shown(app: &AppHandle) -> bool {
 /// start after us.
 pub fn make(app: &AppHandle) -> Tray {
     let tray = Tray::default();
-    if has_host() {
+    if tray_host::is_there() {
         *tray.icon.lock() = build(app);
         follow(app.clone());
     } else {
         tracing::info!("this desktop shows no tray yet; until it does, closing the window ends the program");
-        wait_for_host(app.clone());
+        let app = app.clone();
+        tray_host::wait(move || {
+            let target = app.clone();
+            // Menus belong to the main thread; it is gone when the program ends.
+            let _ = app.run_on_main_thread(move || build_late(&target));
+        });
     }
     tray
 }
@@ -109,58 +114,6 @@ fn build_late(app: &AppHandle) {
         follow(app.clone());
     }
 }
-
-/// Who draws the tray on Linux is another program, with this name.
-#[cfg(target_os = "linux")]
-const HOST: &str = "org.kde.StatusNotifierWatcher";
-
-#[cfg(target_os = "linux")]
-fn has_host() -> bool {
-    let ask = || -> zbus::Result<bool> {
-        let bus = zbus::blocking::Connection::session()?;
-        let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
-        Ok(names.name_has_owner(HOST.try_into()?)?)
-    };
-    ask().unwrap_or(false)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_host() -> bool {
-    true
-}
-
-/// Waits in a thread of its own; a session without a bus has no tray, ever.
-#[cfg(target_os = "linux")]
-fn wait_for_host(app: AppHandle) {
-    std::thread::spawn(move || {
-        let wait = || -> zbus::Result<()> {
-            let bus = zbus::blocking::Connection::session()?;
-            let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
-            let changes = names.receive_name_owner_changed_with_args(&[(0, HOST)])?;
-            // It may have come between the first look and now.
-            if names.name_has_owner(HOST.try_into()?)? {
-                return Ok(());
-            }
-            for change in changes {
-                if change.args()?.new_owner().is_some() {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        match wait() {
-            Ok(()) => {
-                let target = app.clone();
-                // Menus belong to the main thread; it is gone when the program ends.
-                let _ = app.run_on_main_thread(move || build_late(&target));
-            }
-            Err(why) => tracing::debug!(error = %why, "no tray is waited for"),
-        }
-    });
-}
-
-#[cfg(not(target_os = "linux"))]
-fn wait_for_host(_: AppHandle) {}
 
 fn image(standing: Standing) -> tauri::Result<Image<'static>> {
     macro_rules! drawn {
