@@ -15,6 +15,7 @@ fn main() {
         "admin_stop",
         "shell_state",
         "shell_retry",
+        "shell_use_address",
         "shell_unseal",
         "shell_language",
         "save_file",

@@ -1,6 +1,6 @@
 //! What the pages may ask of the shell.
 
-use std::{io::Write as _, sync::Arc};
+use std::{io::Write as _, net::SocketAddr, sync::Arc};
 
 use futures_util::StreamExt as _;
 use headgate_domain::Secret;
@@ -45,6 +45,15 @@ pub fn shell_state(app: AppHandle, engine: State<'_, Arc<Engine>>, channel: Chan
 #[tauri::command]
 pub fn shell_retry(engine: State<'_, Arc<Engine>>) {
     engine.start();
+}
+
+/// Starts the gateway on another address, and keeps that for the next starts.
+#[tauri::command]
+pub fn shell_use_address(engine: State<'_, Arc<Engine>>, address: SocketAddr) -> Result<(), String> {
+    if !engine.offers(address) {
+        return Err("only the address that was offered can be taken".to_owned());
+    }
+    engine.start_at(address)
 }
 
 /// Starts the gateway with its secrets in a file sealed with this passphrase.

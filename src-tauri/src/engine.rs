@@ -1,9 +1,9 @@
 //! The gateway in this process: started, stopped, started again; on a runtime of its own, so that no window slows it.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use headgate_domain::Secret;
-use headgate_gateway::{GatewayHandle, Launch, LaunchError, LaunchProblem};
+use headgate_gateway::{File, GatewayHandle, Launch, LaunchError, LaunchProblem};
 use headgate_vault::{Kind, Vault};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -33,6 +33,8 @@ pub enum State {
         can_seal: bool,
         /// There is a sealed file already: its passphrase is asked for.
         sealed: bool,
+        /// An address beside the one that is taken.
+        free_address: Option<SocketAddr>,
     },
     /// It stops.
     Stopping,
@@ -98,7 +100,9 @@ impl Engine {
             let launch = engine.launch.lock().clone();
             let begun = match launch {
                 Ok(launch) => Box::pin(engine.launch(launch)).await,
-                Err((problem, message)) => Err(State::Failed { problem, message, can_seal: false, sealed: false }),
+                Err((problem, message)) => {
+                    Err(State::Failed { problem, message, can_seal: false, sealed: false, free_address: None })
+                }
             };
             engine.state.send_replace(begun.unwrap_or_else(|failed| failed));
         });
@@ -113,9 +117,28 @@ impl Engine {
         self.start();
     }
 
+    /// Whether this is the address that was offered in place of one that is taken.
+    pub fn offers(&self, address: SocketAddr) -> bool {
+        matches!(*self.state.borrow(), State::Failed { free_address: Some(offered), .. } if offered == address)
+    }
+
+    /// Starts it on another address, which is kept for the next starts.
+    pub fn start_at(self: &Arc<Self>, address: SocketAddr) -> Result<(), String> {
+        File::keep_address(address).map_err(|why| sentence(&why))?;
+        if let Ok(launch) = &mut *self.launch.lock() {
+            launch.listen = Some(address);
+        }
+        self.start();
+        Ok(())
+    }
+
     async fn launch(self: &Arc<Self>, mut launch: Launch) -> Result<State, State> {
         let sealed = launch.data_dir().is_ok_and(|dir| dir.join(headgate_gateway::SEALED_FILE).exists());
-        let failed = |problem, message, can_seal| State::Failed { problem, message, can_seal, sealed };
+        let wanted = launch.address();
+        let failed = |problem, message, can_seal| {
+            let free_address = (problem == LaunchProblem::Port).then(|| free_beside(wanted)).flatten();
+            State::Failed { problem, message, can_seal, sealed, free_address }
+        };
         if launch.vault.is_none() && launch.passphrase.is_none() {
             // Secrets that were sealed once stay there; a keychain that cannot keep any is told before it is needed.
             if sealed {
@@ -152,6 +175,14 @@ impl Engine {
             self.runtime.block_on(Box::pin(handle.shutdown()));
         }
     }
+}
+
+/// The next port nobody listens on.
+fn free_beside(taken: SocketAddr) -> Option<SocketAddr> {
+    (1..=50)
+        .filter_map(|n| taken.port().checked_add(n))
+        .map(|port| SocketAddr::new(taken.ip(), port))
+        .find(|address| std::net::TcpListener::bind(address).is_ok())
 }
 
 /// The chain of causes as one text.

@@ -9,6 +9,7 @@ mod commands;
 mod engine;
 mod preferences;
 mod tray;
+mod tray_host;
 mod window;
 mod words;
 
@@ -51,6 +52,7 @@ fn main() -> anyhow::Result<()> {
             bridge::admin_stop,
             commands::shell_state,
             commands::shell_retry,
+            commands::shell_use_address,
             commands::shell_unseal,
             commands::shell_language,
             commands::save_file,

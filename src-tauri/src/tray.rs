@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headgate_gateway::{Event, Standing};
+use headgate_gateway::{Cause, Event, Glance, Standing};
 use parking_lot::Mutex;
 use tauri::{
     AppHandle, Manager as _, Wry,
@@ -15,28 +15,73 @@ use tauri_plugin_clipboard_manager::ClipboardExt as _;
 use crate::{
     engine::{Engine, State},
     preferences::Preferences,
-    window,
+    tray_host, window,
     words::{Language, Word},
 };
 
 /// The tray, if the system shows one.
+#[derive(Default)]
 pub struct Tray {
-    icon: Option<TrayIcon>,
-    shown: Mutex<Option<Standing>>,
+    icon: Mutex<Option<TrayIcon>>,
+    /// What it shows now: a menu that is open is not replaced without need.
+    shown: Mutex<Option<Shown>>,
+    today: Mutex<Option<i64>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shown {
+    language: Language,
+    /// The URL while the gateway runs.
+    url: Option<String>,
+    glance: Glance,
+    today: Option<i64>,
+}
+
+impl Shown {
+    /// Of a gateway that does not run.
+    fn nothing(language: Language) -> Self {
+        Self { language, url: None, glance: Glance { standing: Standing::Stopped, cause: None }, today: None }
+    }
+
+    fn now(app: &AppHandle) -> Self {
+        let mut shown = Self::nothing(app.state::<Preferences>().language());
+        if let Some(running) = app.state::<Arc<Engine>>().running()
+            && let Some(glance) = running.with(headgate_gateway::GatewayHandle::glance)
+        {
+            shown.glance = glance;
+            shown.url = Some(running.url.clone());
+            shown.today = app.try_state::<Tray>().and_then(|tray| *tray.today.lock());
+        }
+        shown
+    }
 }
 
 /// Whether there is a tray a person can see.
 pub fn is_shown(app: &AppHandle) -> bool {
-    app.try_state::<Tray>().is_some_and(|tray| tray.icon.is_some())
+    app.try_state::<Tray>().is_some_and(|tray| tray.icon.lock().is_some())
 }
 
-/// Makes it, and keeps it true from then on.
+/// Makes it, and keeps it true from then on. Where nobody shows one yet it is made when somebody does: a panel may
+/// start after us.
 pub fn make(app: &AppHandle) -> Tray {
-    if !has_host() {
-        tracing::info!("this desktop shows no tray; closing the window ends the program");
-        return Tray { icon: None, shown: Mutex::default() };
+    let tray = Tray::default();
+    if tray_host::is_there() {
+        *tray.icon.lock() = build(app);
+        follow(app.clone());
+    } else {
+        tracing::info!("this desktop shows no tray yet; until it does, closing the window ends the program");
+        let app = app.clone();
+        tray_host::wait(move || {
+            let target = app.clone();
+            // Menus belong to the main thread; it is gone when the program ends.
+            let _ = app.run_on_main_thread(move || build_late(&target));
+        });
     }
-    let icon = menu(app, Standing::Stopped).and_then(|menu| {
+    tray
+}
+
+fn build(app: &AppHandle) -> Option<TrayIcon> {
+    let icon = menu(app, &Shown::nothing(app.state::<Preferences>().language())).and_then(|menu| {
         TrayIconBuilder::with_id("main")
             .icon(image(Standing::Stopped)?)
             .icon_as_template(true)
@@ -53,26 +98,21 @@ pub fn make(app: &AppHandle) -> Tray {
             })
             .build(app)
     });
-    let icon = icon.inspect_err(|why| tracing::warn!(error = %why, "the tray could not be made")).ok();
-    if icon.is_some() {
-        follow(app.clone());
-    }
-    Tray { icon, shown: Mutex::default() }
+    icon.inspect_err(|why| tracing::warn!(error = %why, "the tray could not be made")).ok()
 }
 
-/// Whether anything would show it: on Linux a tray is drawn by another program.
-fn has_host() -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        let ask = || -> zbus::Result<bool> {
-            let bus = zbus::blocking::Connection::session()?;
-            let names = zbus::blocking::fdo::DBusProxy::new(&bus)?;
-            Ok(names.name_has_owner("org.kde.StatusNotifierWatcher".try_into()?)?)
-        };
-        ask().unwrap_or(false)
+/// Makes it late.
+fn build_late(app: &AppHandle) {
+    let Some(tray) = app.try_state::<Tray>() else { return };
+    if tray.icon.lock().is_some() {
+        return;
     }
-    #[cfg(not(target_os = "linux"))]
-    true
+    let built = build(app);
+    let made = built.is_some();
+    *tray.icon.lock() = built;
+    if made {
+        follow(app.clone());
+    }
 }
 
 fn image(standing: Standing) -> tauri::Result<Image<'static>> {
@@ -115,41 +155,65 @@ fn environment(base: &str, tool: &Tool) -> String {
     format!("export {name}={base}{path}\nexport {key}=hg-YOUR-KEY\n")
 }
 
-fn menu(app: &AppHandle, standing: Standing) -> tauri::Result<Menu<Wry>> {
-    let language = app.state::<Preferences>().language();
-    let engine = app.state::<Arc<Engine>>();
-    let running = engine.running();
+fn menu(app: &AppHandle, shown: &Shown) -> tauri::Result<Menu<Wry>> {
+    let runs = shown.url.is_some();
     let item = |id: &str, text: &str, enabled| MenuItem::with_id(app, id, text, enabled, None::<&str>);
-    let say = |word| language.say(word);
-    let mut tools = SubmenuBuilder::new(app, say(Word::CopyEnvironment)).enabled(running.is_some());
+    let say = |word| shown.language.say(word);
+    let mut tools = SubmenuBuilder::new(app, say(Word::CopyEnvironment)).enabled(runs);
     for tool in &TOOLS {
         tools = tools.text(tool.id, tool.name);
     }
-    let paused = running.is_some() && standing == Standing::Stopped;
+    let paused = shown.glance.cause == Some(Cause::Paused);
     let toggle = if paused { Word::Resume } else { Word::Pause };
-    MenuBuilder::new(app)
-        .item(&item("status", &status_line(language, standing, running.as_ref().map(|r| r.url.as_str())), false)?)
-        .separator()
+    let mut menu = MenuBuilder::new(app);
+    for (n, line) in lines(shown).iter().enumerate() {
+        menu = menu.item(&item(&format!("line-{n}"), line, false)?);
+    }
+    menu.separator()
         .item(&item("open", say(Word::Open), true)?)
-        .item(&item(if paused { "resume" } else { "pause" }, say(toggle), running.is_some())?)
-        .item(&item("copy-url", say(Word::CopyUrl), running.is_some())?)
+        .item(&item(if paused { "resume" } else { "pause" }, say(toggle), runs)?)
+        .item(&item("copy-url", say(Word::CopyUrl), runs)?)
         .item(&tools.build()?)
         .separator()
         .item(&item("quit", say(Word::Quit), true)?)
         .build()
 }
 
-fn status_line(language: Language, standing: Standing, url: Option<&str>) -> String {
-    let word = language.say(match standing {
+/// What the menu says before it offers anything: word and address, the cause, today's requests.
+fn lines(shown: &Shown) -> Vec<String> {
+    let say = |word| shown.language.say(word);
+    let word = say(match shown.glance.standing {
         Standing::Healthy => Word::Healthy,
         Standing::Degraded => Word::Degraded,
         Standing::Down => Word::Down,
         Standing::Stopped => Word::Stopped,
     });
-    match url.and_then(|url| url.strip_prefix("http://")) {
+    let mut lines = vec![match shown.url.as_deref().and_then(|url| url.strip_prefix("http://")) {
         Some(address) => format!("{word} · {address}"),
         None => word.to_owned(),
+    }];
+    lines.extend(shown.glance.cause.as_ref().map(|cause| match cause {
+        Cause::Paused => say(Word::Paused).to_owned(),
+        Cause::GroupDown(name) => format!("{name}: {}", say(Word::NobodyServes)),
+        Cause::GroupDegraded { name, out, of } => format!("{name}: {out}/{of} {}", say(Word::MembersOut)),
+        Cause::CredentialRejected(name) => format!("{name}: {}", say(Word::KeyRejected)),
+        Cause::CredentialsMissing(name) => format!("{name}: {}", say(Word::KeyMissing)),
+    }));
+    lines.extend(shown.today.map(|count| format!("{}: {}", say(Word::Today), grouped(count))));
+    lines
+}
+
+/// 12,345
+fn grouped(count: i64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
     }
+    text
 }
 
 fn chosen(app: &AppHandle, id: &str) {
@@ -175,64 +239,96 @@ fn copy(app: &AppHandle, text: String) {
     }
 }
 
-/// Draws it anew: another language, another state.
+/// Draws it anew where something has changed: the language, the state, today's requests.
 pub fn refresh(app: &AppHandle) {
     let Some(tray) = app.try_state::<Tray>() else { return };
-    let Some(icon) = &tray.icon else { return };
-    let standing = app
-        .state::<Arc<Engine>>()
-        .running()
-        .and_then(|running| running.with(headgate_gateway::GatewayHandle::standing))
-        .unwrap_or(Standing::Stopped);
-    *tray.shown.lock() = Some(standing);
-    let drawn = image(standing).and_then(|image| icon.set_icon(Some(image)));
-    let drawn = drawn.and_then(|()| icon.set_menu(Some(menu(app, standing)?)));
+    let Some(icon) = tray.icon.lock().clone() else { return };
+    let now = Shown::now(app);
+    let before = tray.shown.lock().replace(now.clone());
+    if before.as_ref() == Some(&now) {
+        return;
+    }
+    let drawn = if before.is_some_and(|before| before.glance.standing == now.glance.standing) {
+        Ok(())
+    } else {
+        image(now.glance.standing).and_then(|image| icon.set_icon(Some(image)))
+    };
+    let drawn = drawn
+        .and_then(|()| icon.set_tooltip(Some(format!("Headgate\n{}", lines(&now).join("\n")))))
+        .and_then(|()| icon.set_menu(Some(menu(app, &now)?)));
     if let Err(why) = drawn {
         tracing::warn!(error = %why, "the tray could not be changed");
     }
 }
+
+/// What made it worth looking again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The state may have changed.
+    State,
+    /// Requests were stored.
+    Stored,
+}
+
+/// The longest between two looks: a cooldown ends without an event, and so does a day.
+const LOOK: Duration = Duration::from_secs(30);
+/// Today's requests are counted at most this often.
+const COUNT: Duration = Duration::from_secs(10);
 
 /// Redraws it whenever the state of the whole has changed.
 fn follow(app: AppHandle) {
     let engine = Arc::clone(&app.state::<Arc<Engine>>());
     let mut state = engine.state();
     engine.clone().spawn(async move {
+        let mut counted: Option<tokio::time::Instant> = None;
+        let mut stale = true;
+        // Kept from round to round: what happens while it is redrawn must not be missed.
+        let mut events = None;
         loop {
-            let events = engine.running().and_then(|running| running.with(|gateway| gateway.events()));
+            let running = engine.running();
+            if stale
+                && counted.is_none_or(|at| at.elapsed() >= COUNT)
+                && let Some(count) = running.as_ref().and_then(|r| r.with(|gateway| gateway.requests_today()))
+            {
+                let count = count.await;
+                if let Some(tray) = app.try_state::<Tray>() {
+                    *tray.today.lock() = count;
+                }
+                (counted, stale) = (Some(tokio::time::Instant::now()), false);
+            }
+            events = events.or_else(|| running.and_then(|running| running.with(|gateway| gateway.events())));
             on_main(&app);
-            match events {
-                Some(mut events) => {
-                    tokio::select! {
-                        changed = state.changed() => if changed.is_err() { return },
-                        () = turn(&mut events) => {}
+            if let Some(heard) = &mut events {
+                let wait = if stale { COUNT } else { LOOK };
+                tokio::select! {
+                    changed = state.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        events = None;
                     }
-                    // A storm of turns is one redrawing.
-                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    // Closed, lagged or long quiet: look again.
+                    turned = tokio::time::timeout(wait, turn(heard, stale)) => stale |= turned != Ok(Turn::State),
                 }
-                None if matches!(*state.borrow(), State::Stopping) => return,
-                None => {
-                    if state.changed().await.is_err() {
-                        return;
-                    }
-                }
+                // A storm of turns is one redrawing.
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            } else if matches!(*state.borrow(), State::Stopping) || state.changed().await.is_err() {
+                return;
             }
         }
     });
 }
 
-/// Waits for something that may change the state; a cooldown ends without an event, so not for ever.
-async fn turn(events: &mut tokio::sync::broadcast::Receiver<Event>) {
-    let wait = async {
-        while let Ok(event) = events.recv().await {
-            let traffic =
-                matches!(event, Event::RequestStarted { .. } | Event::RequestFinished { .. } | Event::RequestsStored);
-            if !traffic {
-                return;
-            }
+/// Waits for something that may change what is shown; news of stored requests only while they are not waited for.
+async fn turn(events: &mut tokio::sync::broadcast::Receiver<Event>, stale: bool) -> Turn {
+    loop {
+        match events.recv().await {
+            Ok(Event::RequestStarted { .. } | Event::RequestFinished { .. }) => {}
+            Ok(Event::RequestsStored) if stale => {}
+            Ok(Event::RequestsStored) => return Turn::Stored,
+            Ok(_) | Err(_) => return Turn::State,
         }
-    };
-    // Closed or lagged: look again at leisure.
-    let _ = tokio::time::timeout(Duration::from_secs(30), wait).await;
+    }
 }
 
 fn on_main(app: &AppHandle) {
@@ -246,10 +342,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_status_line_names_word_and_address() {
-        let line = status_line(Language::En, Standing::Degraded, Some("http://127.0.0.1:8642"));
-        assert_eq!(line, "Degraded · 127.0.0.1:8642");
-        assert_eq!(status_line(Language::Zh, Standing::Stopped, None), "已停止");
+    fn the_menu_says_word_and_address_cause_and_todays_requests() {
+        let mut shown = Shown::nothing(Language::Zh);
+        assert_eq!(lines(&shown), ["已停止"]);
+        shown.language = Language::En;
+        shown.url = Some("http://127.0.0.1:8642".to_owned());
+        shown.today = Some(1_234_567);
+        let name = headgate_domain::Name::new("coding").unwrap();
+        shown.glance =
+            Glance { standing: Standing::Degraded, cause: Some(Cause::GroupDegraded { name, out: 1, of: 3 }) };
+        let said = ["Degraded · 127.0.0.1:8642", "coding: 1/3 upstreams are out", "Requests today: 1,234,567"];
+        assert_eq!(lines(&shown), said);
     }
 
     #[test]

@@ -27,6 +27,18 @@ pub enum Word {
     CopyEnvironment,
     /// Tray.
     Quit,
+    /// Tray: before a number.
+    Today,
+    /// Cause: after nothing.
+    Paused,
+    /// Cause: after a group's name.
+    NobodyServes,
+    /// Cause: after a group's name and two numbers.
+    MembersOut,
+    /// Cause: after an upstream's name.
+    KeyRejected,
+    /// Cause: after an upstream's name.
+    KeyMissing,
     /// State of the whole.
     Healthy,
     /// State of the whole.
@@ -59,9 +71,15 @@ impl Language {
             Word::CopyUrl => ("Copy base URL", "复制基础地址"),
             Word::CopyEnvironment => ("Copy environment for", "复制环境变量"),
             Word::Quit => ("Quit", "退出"),
+            Word::Today => ("Requests today", "今日请求"),
+            Word::Paused => ("You paused it", "已由你暂停"),
+            Word::NobodyServes => ("no upstream can answer", "没有可用上游"),
+            Word::MembersOut => ("upstreams are out", "个上游不可用"),
+            Word::KeyRejected => ("its key was refused", "密钥被拒"),
+            Word::KeyMissing => ("its key was not found", "找不到密钥"),
             Word::Healthy => ("Healthy", "正常"),
-            Word::Degraded => ("Degraded", "部分异常"),
-            Word::Down => ("Down", "不可用"),
+            Word::Degraded => ("Degraded", "降级"),
+            Word::Down => ("Down", "中断"),
             Word::Stopped => ("Stopped", "已停止"),
             Word::CloseExplained => (
                 "Headgate keeps running without its window, and your tools keep their port. Open or quit it from the tray.",

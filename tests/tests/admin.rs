@@ -115,6 +115,41 @@ async fn objects_are_made_changed_removed_and_brought_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_removed_group_or_key_comes_back_alone_and_later_changes_stay() {
+    let fake = Fake::start().await;
+    let headgate = Headgate::start(&configuration(&fake)).await;
+    let keys = headgate.admin(Method::GET, "/keys", None).await;
+    let groups = headgate.admin(Method::GET, "/groups", None).await;
+    let key = format!("/keys/{}", keys["items"][0]["id"]);
+    let group = format!("/groups/{}", groups["items"][0]["id"]);
+    headgate.admin(Method::DELETE, &key, None).await;
+    assert_eq!(headgate.ask(PATHS[0], "m", false).send().await.unwrap().status(), 401);
+    headgate.admin(Method::DELETE, &group, None).await;
+    // A key does not come back without its group.
+    let (status, refused) = headgate.admin_raw(Method::POST, &format!("{key}/restore"), None).await;
+    assert_eq!(status, 422, "{refused}");
+    // What was changed since stays.
+    headgate.admin(Method::POST, "/groups", Some(json!({"name": "later", "members": []}))).await;
+    headgate.admin(Method::POST, &format!("{group}/restore"), None).await;
+    headgate.admin(Method::POST, &format!("{key}/restore"), None).await;
+    let now = headgate.admin(Method::GET, "/groups", None).await;
+    let names: Vec<&str> = now["items"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 2, "{now}");
+    assert!(names.contains(&"later"));
+    let back = headgate.admin(Method::GET, &group, None).await;
+    assert_eq!(back["members"], groups["items"][0]["members"]);
+    assert_eq!(headgate.ask(PATHS[0], "m", false).send().await.unwrap().status(), 200);
+    // Its name may have been taken since.
+    headgate.admin(Method::DELETE, &key, None).await;
+    let name = keys["items"][0]["name"].as_str().unwrap();
+    headgate.admin(Method::POST, "/keys", Some(json!({"name": name, "group": "later"}))).await;
+    let (status, refused) = headgate.admin_raw(Method::POST, &format!("{key}/restore"), None).await;
+    assert_eq!(status, 422, "{refused}");
+    let (status, _) = headgate.admin_raw(Method::POST, "/keys/999999/restore", None).await;
+    assert_eq!(status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rotated_key_works_at_once_and_the_old_one_no_more() {
     let fake = Fake::start().await;
     let headgate = Headgate::start(&configuration(&fake)).await;

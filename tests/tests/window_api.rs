@@ -55,7 +55,7 @@ async fn a_browser_signs_in_with_the_admin_token_and_works_with_a_session() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_overview_says_what_is_wrong_and_who_carries_the_load() {
     let (first, second) = (Fake::start().await, Fake::start().await);
-    let headgate = start(&[&first, &second]).await;
+    let mut headgate = start(&[&first, &second]).await;
     let (_, healthy) = headgate.admin_raw(Method::GET, "/overview", None).await;
     assert_eq!(
         (&healthy["status"], healthy["findings"].as_array().unwrap().len()),
@@ -80,10 +80,26 @@ async fn the_overview_says_what_is_wrong_and_who_carries_the_load() {
     assert_eq!((&members[1]["condition"]["state"], &members[1]["share"]), (&json!("healthy"), &json!(1.0)));
     assert_eq!((&degraded["day"]["total"], &degraded["requests_per_minute"]), (&json!(3), &json!(3)));
     assert_eq!(degraded["incidents"][0]["kind"], "opened");
+    let (_, usage) = headgate.admin_raw(Method::GET, "/keys/usage", None).await;
+    let used = usage["items"].as_array().unwrap();
+    assert_eq!(used.len(), 1, "{usage}");
+    assert!(used[0]["at"].is_string() && used[0]["key"].is_i64());
+    let (_, series) = headgate.admin_raw(Method::GET, "/overview/series", None).await;
+    let points = series["points"].as_array().unwrap();
+    assert_eq!((points.len(), &series["step_ms"]), (96, &json!(900_000)));
+    // Near the end of a quarter of an hour they may be in the last two.
+    let sum = |name: &str| points.iter().rev().take(2).map(|p| p[name].as_i64().unwrap()).sum::<i64>();
+    assert_eq!((sum("requests"), sum("failed")), (3, 0), "{series}");
     second.always(Behaviour { status: Some(500), ..Behaviour::default() });
     headgate.ask(PATHS[0], "m", false).send().await.unwrap();
     let (_, down) = headgate.admin_raw(Method::GET, "/overview", None).await;
     assert_eq!((&down["status"], &down["findings"][0]["kind"]), (&json!("down"), &json!("group_down")), "{down}");
+    // What has happened is still told after a restart.
+    headgate.terminate().await;
+    let told = down["incidents"].as_array().unwrap().len();
+    headgate.restart().await;
+    let (_, after) = headgate.admin_raw(Method::GET, "/overview", None).await;
+    assert_eq!(after["incidents"].as_array().unwrap().len(), told, "{after}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

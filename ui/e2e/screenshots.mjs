@@ -3,13 +3,15 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { launch, openPage } from "./browser.mjs";
 import { PAGES, visit } from "./pages.mjs";
-import { someTraffic, startWorld } from "./world.mjs";
+import { history } from "./history.mjs";
+import { oneCoolingDown, someTraffic, startWorld } from "./world.mjs";
 
 const folder = process.argv[2] ?? "screenshots";
 await mkdir(folder, { recursive: true });
 const world = await startWorld();
 const browser = await launch();
 try {
+  await history(world, { count: 4200 });
   await someTraffic(world);
   for (const theme of ["light", "dark"]) {
     for (const language of ["en", "zh"]) {
@@ -20,6 +22,18 @@ try {
       }
       await context.close();
     }
+  }
+  await oneCoolingDown(world);
+  for (const [theme, language] of [
+    ["light", "en"],
+    ["dark", "zh"],
+  ]) {
+    const { page, context } = await openPage(browser, { theme, language, token: world.token });
+    await visit(page, world.ui, { at: "#/overview", sees: ".lane .st.degraded" });
+    await page.locator(".spark").first().waitFor();
+    await page.waitForTimeout(1500); // the last records
+    await page.screenshot({ path: join(folder, `overview-degraded.${theme}-${language}.png`) });
+    await context.close();
   }
 } finally {
   await browser.close();

@@ -216,9 +216,9 @@ test("language and theme change without a reload, and stay", async (t) => {
   await page.goto(`${ui}#/settings/appearance`);
   await page.getByText("Dark", { exact: true }).click();
   await page.getByText("简体中文").click();
-  await sees(page, "外观与语言");
+  await sees(page, "外观");
   await page.reload();
-  await sees(page, "外观与语言");
+  await sees(page, "外观");
   assert.deepEqual(await page.evaluate(() => [document.documentElement.dataset.theme, document.documentElement.lang]), [
     "dark",
     "zh-CN",

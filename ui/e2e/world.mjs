@@ -124,6 +124,20 @@ export async function startWorld({ configuration = usualConfiguration } = {}) {
   return { url, ui: page.url, token, data, fakes, admin, ask, cut: page.cut, stop };
 }
 
+/** The first upstream of a group fails until it is left alone; the second one takes over, and no request fails. */
+export async function oneCoolingDown({ admin, ask, fakes: [a, b] }) {
+  const group = (await admin("GET", "/groups")).items.find((g) => g.name === "coding");
+  const members = ["relay-b", "relay-a", "direct-a", "lan-a"].map((upstream, n) => ({
+    upstream,
+    priority: 10 * (n + 1),
+  }));
+  await admin("PATCH", `/groups/${group.id}`, { members, aliases: {}, revision: group.revision });
+  await a.script([{ then: { first_event_ms: 420, gap_ms: 10 } }]);
+  await b.script([{ then: { status: 503, body: "busy" } }]);
+  for (const model of ["claude-sonnet-5", "claude-haiku-5-5", "claude-opus-5"])
+    for (let n = 0; n < 3; n += 1) await ask({ model });
+}
+
 /** Some traffic of every kind. */
 export async function someTraffic({ ask, fakes: [a, b] }) {
   await a.script([{ then: { first_event_ms: 60, gap_ms: 10 } }]);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chrono::{DateTime, TimeZone as _, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -226,6 +227,18 @@ impl Settings {
         }
         wrong
     }
+
+    /// When the day of `now` began in the time zone of these settings.
+    pub fn midnight(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let zone = self.time_zone.as_deref().and_then(|name| name.parse().ok()).unwrap_or(chrono_tz::UTC);
+        let day = now.with_timezone(&zone).date_naive();
+        // Where the clock is put forward at midnight, the day begins at one.
+        let first = (0..3).filter_map(|hour| day.and_hms_opt(hour, 0, 0));
+        first
+            .filter_map(|time| zone.from_local_datetime(&time).earliest())
+            .next()
+            .map_or(now, |begin| begin.with_timezone(&Utc))
+    }
 }
 
 /// The vault's account of the one setting that may hold a secret.
@@ -255,6 +268,17 @@ mod tests {
         let names: Vec<_> = wrong.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["max_attempts", "breaker_open_max", "time_zone"]);
         assert!(wrong[0].1.contains("between 1 and 20"));
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_of_its_zone_or_when_the_clock_is_put_forward_then() {
+        let at = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
+        let of = |zone: Option<&str>| Settings { time_zone: zone.map(Into::into), ..Settings::default() };
+        let noon = at("2026-03-10T12:00:00Z");
+        assert_eq!(of(None).midnight(noon), at("2026-03-10T00:00:00Z"));
+        assert_eq!(of(Some("Asia/Shanghai")).midnight(at("2026-03-10T17:00:00Z")), at("2026-03-10T16:00:00Z"));
+        // In Beirut the clock goes from 0:00 to 1:00 on the last Sunday of March.
+        assert_eq!(of(Some("Asia/Beirut")).midnight(at("2026-03-29T12:00:00Z")), at("2026-03-28T22:00:00Z"));
     }
 
     #[test]

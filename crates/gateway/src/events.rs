@@ -56,6 +56,11 @@ pub enum Event {
         /// Its new number.
         revision: Revision,
     },
+    /// The database stopped answering, or answers again.
+    Database {
+        /// Which of both.
+        reachable: bool,
+    },
     /// New requests are refused, or taken again.
     Paused {
         /// Which of both.

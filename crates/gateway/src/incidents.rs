@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 use headgate_domain::{Class, UpstreamId};
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Kept at most.
 const MAX: usize = 500;
 
 /// What happened to an upstream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncidentKind {
     /// Its breaker opened.
@@ -24,7 +24,7 @@ pub enum IncidentKind {
 }
 
 /// A turn of an upstream's health.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Incident {
     /// When.
     pub at: DateTime<Utc>,
@@ -36,7 +36,7 @@ pub struct Incident {
     pub class: Option<Class>,
 }
 
-/// The newest incidents of this process.
+/// The newest incidents; they outlive the process in the file of health.
 #[derive(Default)]
 pub struct Incidents(Mutex<VecDeque<Incident>>);
 
@@ -54,6 +54,21 @@ impl Incidents {
             all.pop_front();
         }
         all.push_back(incident);
+    }
+
+    /// Puts those of the last run, oldest first, before the ones of this run.
+    pub fn restore(&self, earlier: Vec<Incident>) {
+        let mut all = self.0.lock();
+        let room = MAX.saturating_sub(all.len());
+        let skipped = earlier.len().saturating_sub(room);
+        for incident in earlier.into_iter().skip(skipped).rev() {
+            all.push_front(incident);
+        }
+    }
+
+    /// All of them, oldest first.
+    pub fn all(&self) -> Vec<Incident> {
+        self.0.lock().iter().cloned().collect()
     }
 
     /// Those since a time, newest first.
@@ -85,5 +100,25 @@ mod tests {
         }
         assert_eq!(incidents.since(start).len(), MAX);
         assert!(incidents.since(start + chrono::Duration::days(1)).is_empty());
+    }
+
+    #[test]
+    fn those_of_the_last_run_stand_before_those_of_this_one() {
+        let start = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+        let one = |n: i64| Incident {
+            at: start + chrono::Duration::seconds(n),
+            upstream: UpstreamId(n),
+            kind: IncidentKind::Closed,
+            class: None,
+        };
+        let last = Incidents::default();
+        last.add(one(1));
+        last.add(one(2));
+        let now = Incidents::default();
+        now.add(one(3));
+        now.restore(last.all());
+        assert_eq!(now.all(), [one(1), one(2), one(3)]);
+        now.restore((0..2000).map(one).collect());
+        assert_eq!(now.all().len(), MAX);
     }
 }

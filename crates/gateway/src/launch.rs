@@ -53,6 +53,14 @@ pub enum LaunchError {
         /// Why.
         why: String,
     },
+    /// `headgate.toml`, when it is changed.
+    #[error("{} cannot be written: {why}", path.display())]
+    FileWrite {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: std::io::Error,
+    },
     /// There is no home directory to put anything into.
     #[error("there is no home directory; name the data directory with --data-dir")]
     NoHome,
@@ -109,7 +117,9 @@ impl LaunchError {
     /// What it is about.
     pub fn problem(&self) -> LaunchProblem {
         match self {
-            Self::File { .. } | Self::Word { .. } | Self::Apply { .. } => LaunchProblem::Configuration,
+            Self::File { .. } | Self::FileWrite { .. } | Self::Word { .. } | Self::Apply { .. } => {
+                LaunchProblem::Configuration
+            }
             Self::NoHome | Self::DataDir(_) | Self::Token(_) => LaunchProblem::DataDir,
             Self::Vault(_) | Self::Start(StartError::Vault(_)) => LaunchProblem::Vault,
             Self::Cluster(_) | Self::Start(StartError::Database(_)) => LaunchProblem::Database,
@@ -257,8 +267,20 @@ pub struct File {
 impl File {
     /// Reads the file if there is one.
     pub fn load() -> Result<Self, LaunchError> {
-        let Ok(base) = etcetera::choose_base_strategy() else { return Ok(Self::default()) };
-        Self::read(&base.config_dir().join("headgate").join("headgate.toml"))
+        file_path().map_or_else(|| Ok(Self::default()), |path| Self::read(&path))
+    }
+
+    /// Writes the address to listen on into the file, and leaves the rest of it as it is.
+    pub fn keep_address(address: SocketAddr) -> Result<(), LaunchError> {
+        let path = file_path().ok_or(LaunchError::NoHome)?;
+        let failed = |why| LaunchError::FileWrite { path: path.clone(), why };
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(why) => return Err(failed(why)),
+        };
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+        std::fs::write(&path, with_address(&before, address)).map_err(failed)
     }
 
     fn read(path: &Path) -> Result<Self, LaunchError> {
@@ -269,6 +291,19 @@ impl File {
             Err(why) => Err(wrong(why.to_string())),
         }
     }
+}
+
+fn file_path() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.config_dir().join("headgate").join("headgate.toml"))
+}
+
+/// The file has no tables: its lines stand for themselves, and a person's comments stay.
+fn with_address(text: &str, address: SocketAddr) -> String {
+    let says_it = |line: &&str| line.split('=').next().is_some_and(|key| key.trim() == "listen");
+    let mut lines = vec![format!("listen = \"{address}\"")];
+    lines.extend(text.lines().filter(|line| !says_it(line)).map(str::to_owned));
+    lines.join("\n") + "\n"
 }
 
 /// The data directory when none is named.
@@ -310,6 +345,16 @@ mod tests {
         assert!(!done.status.success());
         assert!(said.contains("internal error at crates/gateway/src/launch.rs:"), "{said}");
         assert!(!said.contains("what-a-client-sent"), "{said}");
+    }
+
+    #[test]
+    fn another_address_replaces_the_one_in_the_file_and_nothing_else() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 8643));
+        assert_eq!(with_address("", address), "listen = \"127.0.0.1:8643\"\n");
+        let text = "# mine\nlisten = \"127.0.0.1:1\" # old\nvault = \"file\"\n";
+        let changed = with_address(text, address);
+        assert_eq!(changed, "listen = \"127.0.0.1:8643\"\n# mine\nvault = \"file\"\n");
+        assert_eq!(toml::from_str::<File>(&changed).unwrap().listen, Some(address));
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod start;
 mod tasks;
 mod ui;
 
-pub use admin::{Standing, TokenError, admin_token, openapi};
+pub use admin::{Cause, Glance, Standing, TokenError, admin_token, openapi};
 pub use config::{DatabaseChoice, GatewayConfig};
 pub use control::{Applied, ControlError, NewKey};
 pub use events::Event;

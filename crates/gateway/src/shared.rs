@@ -74,6 +74,8 @@ pub struct Shared {
     pub counters: Counters,
     /// Switched off for a while by a person: new requests are refused.
     pub paused: AtomicBool,
+    /// The database did not answer when it was last looked at.
+    pub database_away: AtomicBool,
     /// Set when the gateway stops: new requests are refused.
     pub stopping: CancellationToken,
     /// Set when waiting for open streams is over: they end with an error event.

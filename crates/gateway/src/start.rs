@@ -12,7 +12,7 @@ use headgate_vault::VaultError;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    admin::{self, Standing},
+    admin::{self, Glance},
     clock::Clock,
     config::{Bootstrap, DatabaseChoice, GatewayConfig},
     control::{Applied, ApplyOptions, Control, ControlError, KEPT_FILE, Kept},
@@ -169,6 +169,7 @@ impl Gateway {
             invalid_keys: Default::default(),
             counters: Counters::default(),
             paused: Default::default(),
+            database_away: Default::default(),
             stopping: stopping.clone(),
             deadline: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -284,6 +285,9 @@ fn run_database(
     })
 }
 
+/// The longest a figure is waited for that is only good to know.
+const GLANCE: Duration = Duration::from_secs(5);
+
 impl GatewayHandle {
     /// The address that was bound.
     pub fn address(&self) -> SocketAddr {
@@ -300,9 +304,20 @@ impl GatewayHandle {
         self.shared.events.watch()
     }
 
-    /// The state of the whole in one word.
-    pub fn standing(&self) -> Standing {
-        admin::standing(&self.shared)
+    /// The state of the whole in one word, with its cause.
+    pub fn glance(&self) -> Glance {
+        admin::glance(&self.shared)
+    }
+
+    /// How many requests have arrived today, in the time zone of the settings; none while the database is away.
+    pub fn requests_today(&self) -> impl Future<Output = Option<i64>> + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        async move {
+            let since = shared.snapshot.load().settings.midnight(shared.clock.wall());
+            let database = shared.control.database().ok()?;
+            let asked = tokio::time::timeout(GLANCE, database.arrived(since)).await;
+            asked.ok()?.ok()
+        }
     }
 
     /// Refuses new requests, or takes them again.

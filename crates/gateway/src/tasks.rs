@@ -1,19 +1,26 @@
 //! What runs in the background: partitions, the health file, the way back to a lost database; [`recovery`] and
 //! [`monitors`] are started from here.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use headgate_routing::SavedHealth;
 use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{events::Event, monitors, recovery, shared::Shared};
+use crate::{events::Event, incidents::Incident, monitors, recovery, shared::Shared};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
 const VAULT_EVERY: Duration = Duration::from_secs(24 * 3600);
+/// How often the database is looked at while somebody watches.
+const DATABASE_EVERY: Duration = Duration::from_secs(3);
+/// The longest it may take to answer.
+const DATABASE_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Starts the tasks; they end with `stop`.
 pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
@@ -26,6 +33,12 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
             if std::mem::replace(&mut *last.lock(), now.clone()) != now {
                 save_health(&shared);
             }
+        }
+    });
+    every(shared, stop, DATABASE_EVERY, |shared| async move {
+        // Without watchers nobody asks it.
+        if shared.events.is_watched() {
+            let _ = look_at_database(&shared).await;
         }
     });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
@@ -54,6 +67,22 @@ async fn tell_stored(shared: Arc<Shared>) {
     }
 }
 
+/// Its version, if the database answers within a time in which a person would wait. Watchers are told when it has gone
+/// away or is back.
+pub async fn look_at_database(shared: &Shared) -> Result<String, String> {
+    let reach = async {
+        let database = shared.control.database().map_err(|why| why.to_string())?;
+        database.server_version().await.map_err(|why| why.to_string())
+    };
+    let answer = tokio::time::timeout(DATABASE_ANSWERS, reach).await;
+    let answer = answer.unwrap_or_else(|_| Err(format!("it did not answer within {} s", DATABASE_ANSWERS.as_secs())));
+    let away = answer.is_err();
+    if shared.database_away.swap(away, Ordering::Relaxed) != away {
+        shared.events.send(Event::Database { reachable: !away });
+    }
+    answer
+}
+
 fn every<F, W>(shared: &Arc<Shared>, stop: &CancellationToken, period: Duration, work: F)
 where
     F: Fn(Arc<Shared>) -> W + Send + 'static,
@@ -76,6 +105,9 @@ where
 struct HealthFile {
     saved_at: chrono::DateTime<chrono::Utc>,
     health: SavedHealth,
+    /// Absent in the files of older programs.
+    #[serde(default)]
+    incidents: Vec<Incident>,
 }
 
 /// What would have to change for the file to be worth writing again.
@@ -99,7 +131,7 @@ fn view_for_comparison(shared: &Shared) -> String {
 /// Saves health for the next start.
 pub fn save_health(shared: &Shared) {
     let health = shared.routing.lock().health.save(shared.now());
-    let file = HealthFile { saved_at: shared.clock.wall(), health };
+    let file = HealthFile { saved_at: shared.clock.wall(), health, incidents: shared.incidents.all() };
     if let Err(why) = state_file::write_json(&shared.bootstrap.data_dir.join(HEALTH_FILE), &file) {
         tracing::warn!(error = %why, "the state of health could not be saved");
     }
@@ -111,6 +143,7 @@ pub fn restore_health(shared: &Shared) {
         Ok(Some(file)) => {
             let elapsed = (shared.clock.wall() - file.saved_at).to_std().unwrap_or_default();
             shared.routing.lock().health.restore(&file.health, elapsed, shared.now());
+            shared.incidents.restore(file.incidents);
         }
         Ok(None) => {}
         Err(why) => tracing::warn!(error = %why, "the state of health of the last run was not taken over"),

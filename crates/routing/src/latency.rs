@@ -65,12 +65,18 @@ impl Latency {
 
     /// The 95th percentile of the samples of the last `span`.
     pub(crate) fn p95(&self, span: Duration, now: Time) -> Option<u64> {
-        percentile(self.samples.iter().filter(|(at, _)| now.since(*at) <= span).map(|(_, ms)| *ms))
+        percentile(95, self.samples.iter().filter(|(at, _)| now.since(*at) <= span).map(|(_, ms)| *ms))
+    }
+
+    /// The median of the kept samples. Unlike the average it knows nothing of failures: it is what a person is shown.
+    pub(crate) fn median(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds are far below 2^53")]
+        percentile(50, self.samples.iter().map(|(_, ms)| *ms)).map(|ms| ms as f64)
     }
 
     /// The 95th percentile of all kept samples, once there are enough.
     pub(crate) fn settled_p95(&self) -> Option<u64> {
-        (self.samples.len() >= ENOUGH).then(|| percentile(self.samples.iter().map(|(_, ms)| *ms))).flatten()
+        (self.samples.len() >= ENOUGH).then(|| percentile(95, self.samples.iter().map(|(_, ms)| *ms))).flatten()
     }
 }
 
@@ -79,10 +85,10 @@ fn faded(age: Duration) -> f64 {
     0.5_f64.powf(age.as_secs_f64() / HALF_LIFE.as_secs_f64())
 }
 
-fn percentile(samples: impl Iterator<Item = u64>) -> Option<u64> {
+fn percentile(percent: usize, samples: impl Iterator<Item = u64>) -> Option<u64> {
     let mut sorted: Vec<u64> = samples.collect();
     sorted.sort_unstable();
-    let rank = (sorted.len() * 95).div_ceil(100);
+    let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.checked_sub(1)?).copied()
 }
 
@@ -113,6 +119,18 @@ mod tests {
         let l = Latency::restored(300.0, 1.0, Duration::from_secs(1200), Time::secs(0));
         assert_eq!(l.known(Time::secs(0)), Some((300.0, 0.25)));
         assert_eq!(l.known(Time::secs(600)), Some((300.0, 0.125)));
+    }
+
+    #[test]
+    fn a_failure_slows_the_average_and_leaves_the_median_alone() {
+        let mut l = Latency::default();
+        l.failed(Time::secs(1));
+        assert_eq!(l.median(), None);
+        for ms in [300, 100, 200] {
+            l.measured(Duration::from_millis(ms), Time::secs(2));
+        }
+        l.failed(Time::secs(3));
+        assert_eq!(l.median(), Some(200.0));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub struct ModelHealth {
     pub model: String,
     /// For how many milliseconds more it is not asked for; 0 when the re-test is due.
     pub excluded_ms: Option<u64>,
-    /// Average time to first token in milliseconds.
+    /// Median of the last measured times to first token, in milliseconds.
     pub ttft_ms: Option<f64>,
 }
 
@@ -57,7 +57,7 @@ pub struct UpstreamHealth {
     pub cooling: Option<CoolingView>,
     /// Requests under way.
     pub in_flight: u32,
-    /// Average time to first token in milliseconds.
+    /// Median of the last measured times to first token, in milliseconds.
     pub ttft_ms: Option<f64>,
     /// Results of the last hour that count.
     pub results: u64,
@@ -113,7 +113,7 @@ impl Health {
             open_ms: u.breaker.open_until(now).map(|until| remaining(now, until)),
             cooling: u.cooldown.as_ref().and_then(|c| cooling(c, None)),
             in_flight: u.in_flight,
-            ttft_ms: u.latency.known(now).map(|(ms, _)| ms),
+            ttft_ms: u.latency.median(),
             results: successes + failures,
             successes,
             credentials: u
@@ -132,7 +132,7 @@ impl Health {
                 .map(|(model, m)| ModelHealth {
                     model: model.to_string(),
                     excluded_ms: m.exclusion.map(|e| remaining(now, e.cooldown.until)),
-                    ttft_ms: m.latency.known(now).map(|(ms, _)| ms),
+                    ttft_ms: m.latency.median(),
                 })
                 .filter(|m| m.excluded_ms.is_some() || m.ttft_ms.is_some())
                 .collect(),

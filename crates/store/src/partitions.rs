@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Days, Utc};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 
 use crate::database::{Database, DatabaseError};
 
 const TABLES: [&str; 2] = ["requests", "attempts"];
 const DAYS_AHEAD: u64 = 3;
+/// How often the tables are tried for, and the pause between.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What [`Database::maintain_partitions`] did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,33 +33,21 @@ impl Database {
     ) -> Result<Maintained, DatabaseError> {
         let today = now.date_naive();
         let mut done = Maintained::default();
-        let mut transaction = self.pool().begin().await?;
-        sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
-            .execute(&mut *transaction)
-            .await?;
-        // Whoever waits for such a lock makes everybody else wait behind it: rather try again next time.
-        sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
-        for table in TABLES {
-            for day in (0..=DAYS_AHEAD).filter_map(|n| today.checked_add_days(Days::new(n))) {
-                let created = sqlx::query_scalar!(r#"select headgate.add_day($1, $2) as "created!""#, table, day)
-                    .fetch_one(&mut *transaction)
-                    .await?;
-                done.created += u64::from(created);
-            }
+        if self.lacks_partitions(today).await? {
+            done.created = self.make_partitions(today).await?;
         }
-        transaction.commit().await?;
 
         let cutoff = retention
             .filter(|keep| !keep.is_zero())
             .and_then(|keep| chrono::Duration::from_std(keep).ok())
             .and_then(|keep| now.checked_sub_signed(keep));
         if let Some(cutoff) = cutoff {
-            let mut transaction = self.pool().begin().await?;
-            sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
-                .execute(&mut *transaction)
-                .await?;
-            sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
             for table in TABLES {
+                let mut transaction = self.pool().begin().await?;
+                sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
+                    .execute(&mut *transaction)
+                    .await?;
+                sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
                 let gone = sqlx::query!(
                     r#"select dropped as "dropped!", deleted as "deleted!" from headgate.drop_days($1, $2, $3)"#,
                     table,
@@ -67,9 +58,68 @@ impl Database {
                 .await?;
                 done.dropped += gone.dropped;
                 done.deleted += gone.deleted;
+                transaction.commit().await?;
             }
-            transaction.commit().await?;
         }
         Ok(done)
     }
+
+    async fn lacks_partitions(&self, today: NaiveDate) -> Result<bool, DatabaseError> {
+        let last = today.checked_add_days(Days::new(DAYS_AHEAD)).unwrap_or(today);
+        let lacks = sqlx::query_scalar!(
+            r#"select exists (
+                select from unnest($1::text[]) t(name), generate_series($2::date, $3::date, interval '1 day') d(day)
+                where to_regclass(format('headgate.%I', name || to_char(day, '_YYYYMMDD'))) is null
+            ) as "lacks!""#,
+            &TABLES.map(str::to_owned),
+            today,
+            last
+        );
+        Ok(lacks.fetch_one(self.pool()).await?)
+    }
+
+    /// Rows that came before their partition move into it, and who has begun to read would look for them where they no
+    /// longer are: both tables are taken whole first. Others take them in either order, so nothing is held while the
+    /// second is waited for longer than a moment; it is tried again instead.
+    async fn make_partitions(&self, today: NaiveDate) -> Result<u64, DatabaseError> {
+        let mut tries = 0;
+        loop {
+            let mut transaction = self.pool().begin().await?;
+            sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query!("set local lock_timeout = '100ms'").execute(&mut *transaction).await?;
+            let taken =
+                sqlx::query!("lock table only headgate.requests, only headgate.attempts in access exclusive mode")
+                    .execute(&mut *transaction)
+                    .await;
+            match taken {
+                Ok(_) => {}
+                Err(why) if is_busy(&why) && tries < TRIES => {
+                    transaction.rollback().await?;
+                    tries += 1;
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+                Err(why) => return Err(why.into()),
+            }
+            sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
+            let mut created = 0;
+            for table in TABLES {
+                for day in (0..=DAYS_AHEAD).filter_map(|n| today.checked_add_days(Days::new(n))) {
+                    let made = sqlx::query_scalar!(r#"select headgate.add_day($1, $2) as "created!""#, table, day)
+                        .fetch_one(&mut *transaction)
+                        .await?;
+                    created += u64::from(made);
+                }
+            }
+            transaction.commit().await?;
+            return Ok(created);
+        }
+    }
+}
+
+/// Somebody else holds it (`lock_not_available`).
+fn is_busy(why: &sqlx::Error) -> bool {
+    why.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "55P03")
 }

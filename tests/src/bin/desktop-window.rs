@@ -49,6 +49,9 @@ async fn main() -> ExitCode {
     scenario!(it_opens_with_the_gateway_listening);
     scenario!(from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart);
     scenario!(a_port_that_is_taken_is_told_with_its_remedy_and_a_retry);
+    scenario!(another_address_is_offered_where_one_is_taken_and_kept);
+    #[cfg(target_os = "linux")]
+    scenario!(the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says);
     println!("{passed} passed, {failed} failed");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -99,6 +102,8 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
     window.press("Continue").await?;
     window.press("Send a test request").await?;
     window.read("It works").await?;
+    // The record of the request follows.
+    window.read("Direct").await?;
     picture(&window, "first-run-done").await?;
     let asked = first.last();
     ensure!(asked.header("authorization").or(asked.header("x-api-key")).is_some_and(|v| v.contains(SECRET)));
@@ -126,6 +131,9 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
     window.read("Degraded").await?;
     window.read("Cooling").await?;
     picture(&window, "overview-degraded").await?;
+    if args.pictures.is_some() {
+        pictures_in_the_dark(&window, picture).await?;
+    }
 
     // The credential is in the keychain and nowhere else.
     let page = window.script("return document.documentElement.outerHTML").await?.to_string();
@@ -138,9 +146,41 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
 
     first.always(Behaviour::default());
     let window = setup.open().await?;
+    if args.pictures.is_some() {
+        // They took so long that the cooldown has been saved.
+        window.press("Clear cooldown").await?;
+    }
     window.read("All 2 upstreams").await?;
     ensure!(ask().await? == 200);
     window.close().await
+}
+
+/// Every page in the other theme and language.
+async fn pictures_in_the_dark(window: &Window, picture: impl AsyncFn(&Window, &str) -> Result<()>) -> Result<()> {
+    let set = |theme: &str, language: &str| {
+        format!(
+            "const key = 'headgate.preferences'; const kept = JSON.parse(localStorage.getItem(key) ?? '{{}}');
+             localStorage.setItem(key, JSON.stringify({{ ...kept, theme: '{theme}', language: '{language}' }}));
+             location.reload()"
+        )
+    };
+    window.script(&set("dark", "zh")).await?;
+    for (page, sees) in [
+        ("overview", ".spark"),
+        ("groups", "button[draggable]"),
+        ("upstreams", "tr[data-id]"),
+        ("requests", "tr[data-id]"),
+        ("keys", "tr[data-id]"),
+        ("settings", ".panel input"),
+    ] {
+        window.script(&format!("location.hash = '#/{page}'")).await?;
+        window.see(sees).await?;
+        picture(window, &format!("{page}-dark")).await?;
+    }
+    window.script("location.hash = '#/overview'").await?;
+    window.script(&set("light", "en")).await?;
+    // Longer ago than the cooldown by now: any state will do.
+    window.read("Needs attention").await
 }
 
 /// Whether any file below a folder contains these bytes.
@@ -203,8 +243,78 @@ async fn a_port_that_is_taken_is_told_with_its_remedy_and_a_retry(args: &Args) -
     let holder = tokio::net::TcpListener::bind(("127.0.0.1", setup.port)).await?;
     let window = setup.open().await?;
     window.read("in use by another program").await?;
+    if let Some(folder) = &args.pictures {
+        window.picture(&folder.join("port-taken.png")).await?;
+    }
     drop(holder);
     window.press("Try again").await?;
     window.read(&format!("127.0.0.1:{}", setup.port)).await?;
     window.close().await
+}
+
+async fn another_address_is_offered_where_one_is_taken_and_kept(args: &Args) -> Result<()> {
+    let setup = setup(args, "other-port")?;
+    let holder = tokio::net::TcpListener::bind(("127.0.0.1", setup.port)).await?;
+    let window = setup.open().await?;
+    window.read("in use by another program").await?;
+    let text = window.text().await?;
+    let offered =
+        text.lines().find_map(|line| line.trim().strip_prefix("Use 127.0.0.1:")).context("none is offered")?;
+    let port: u16 = offered.parse()?;
+    window.press(&format!("Use 127.0.0.1:{port}")).await?;
+    window.read("The gateway is running").await?;
+    ensure!(reqwest::get(format!("http://127.0.0.1:{port}/healthz")).await?.status() == 200);
+    let variable = setup.environment.iter().find(|(name, _)| name == "XDG_CONFIG_HOME");
+    let file = Path::new(&variable.context("a place for configuration")?.1).join("headgate/headgate.toml");
+    ensure!(std::fs::read_to_string(&file)?.contains(&format!("listen = \"127.0.0.1:{port}\"")));
+    drop(holder);
+    window.close().await
+}
+
+#[cfg(target_os = "linux")]
+async fn the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says(args: &Args) -> Result<()> {
+    use headgate_tests::desktop::tray::Tray;
+    let mut setup = setup(args, "tray")?;
+    let (first, second) = (Fake::start().await, Fake::start().await);
+    const KEY: &str = "hg-tray-0123456789abcdefghij";
+    let file = setup.data_dir.with_extension("yaml");
+    let upstream = |name: &str, fake: &Fake| json!({"name": name, "base_url": fake.url(), "protocol": "openai", "credentials": [{"value": "sk-tray-12345678"}]});
+    let configuration = json!({
+        "version": 1,
+        "upstreams": [upstream("one", &first), upstream("two", &second)],
+        "groups": [{"name": "coding", "members": [{"upstream": "one", "priority": 1}, {"upstream": "two", "priority": 2}]}],
+        "keys": [{"name": "k", "group": "coding", "secret": KEY}],
+    });
+    std::fs::write(&file, configuration.to_string())?;
+    setup.environment.push(("HEADGATE_APPLY".to_owned(), file.display().to_string()));
+    let window = setup.open().await?;
+    // A panel that starts after us gets its icon all the same.
+    window.read("All 2 upstreams").await?;
+    let tray = Tray::start().await?;
+    let drawing = |state: &str| {
+        std::fs::read(format!("{}/../icons/tray-{state}-light.png", env!("CARGO_MANIFEST_DIR"))).context("an icon")
+    };
+    tray.shows(&format!("Healthy · 127.0.0.1:{}", setup.port), &drawing("healthy")?).await?;
+    let ask = async || {
+        let body = question(PATHS[0], "m", false);
+        let url = format!("http://127.0.0.1:{}{}", setup.port, PATHS[0]);
+        Ok::<_, reqwest::Error>(reqwest::Client::new().post(url).bearer_auth(KEY).json(&body).send().await?.status())
+    };
+    first.always(Behaviour::status(500));
+    for _ in 0..4 {
+        ensure!(ask().await? == 200);
+    }
+    tray.shows("coding: 1/2 upstreams are out", &drawing("degraded")?).await?;
+    second.always(Behaviour::status(500));
+    for _ in 0..4 {
+        ask().await?;
+    }
+    tray.shows("coding: no upstream can answer", &drawing("down")?).await?;
+    tray.shows("Requests today: 8", &drawing("down")?).await?;
+    tray.press("Pause").await?;
+    tray.shows("You paused it", &drawing("stopped")?).await?;
+    ensure!(ask().await? == 503, "a paused gateway took a request");
+    tray.press("Resume").await?;
+    tray.shows("coding: no upstream can answer", &drawing("down")?).await?;
+    window.end(async |_| tray.press("Quit").await).await
 }

@@ -1,5 +1,8 @@
 //! The real window, driven through WebKitWebDriver: starting it, waiting for what it shows, pictures of it.
 
+#[cfg(target_os = "linux")]
+pub mod tray;
+
 use std::{
     path::{Path, PathBuf},
     process::Stdio,
@@ -160,13 +163,24 @@ impl Window {
         Ok(())
     }
 
-    /// Closes the window and waits until the application has ended: without a tray that is the same.
-    pub async fn close(mut self) -> Result<()> {
+    /// The process of the application, while its gateway runs.
+    pub fn pid(&self) -> Option<i32> {
         let instance = std::fs::read(self.data_dir.join("instance.json")).unwrap_or_default();
         let instance: Value = serde_json::from_slice(&instance).unwrap_or_default();
-        self.client.close().await?;
+        instance["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok())
+    }
+
+    /// Closes the window and waits until the application has ended: without a tray that is the same.
+    pub async fn close(self) -> Result<()> {
+        self.end(async |client| Ok(client.close().await?)).await
+    }
+
+    /// Does what ends the application, and waits until it has ended.
+    pub async fn end(mut self, how: impl AsyncFnOnce(Client) -> Result<()>) -> Result<()> {
+        let pid = self.pid();
+        how(self.client).await?;
         let begun = Instant::now();
-        if let Some(pid) = instance["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()) {
+        if let Some(pid) = pid {
             while crate::harness::is_alive(pid) {
                 if begun.elapsed() > PATIENCE {
                     bail!("the application does not end after its window has");

@@ -1,13 +1,7 @@
 /** An answer of the admin API that is no success, or none at all. */
+import type { components } from "./schema";
 
-interface Detail {
-  code: string;
-  message: string;
-  field?: string | null;
-  problems?: { path: string; message: string }[];
-  current?: Record<string, unknown> | null;
-  request_id: string;
-}
+type Detail = components["schemas"]["ErrorDetail"];
 
 export class ApiFailure extends Error {
   constructor(

@@ -31,6 +31,10 @@ export function changeGroup(id: number, revision: number, patch: Record<string, 
   return take(api.PATCH("/groups/{id}", { params: { path: { id } }, body: { ...patch, revision } as never }));
 }
 
+export function restoreGroup(id: number) {
+  return take(api.POST("/groups/{id}/restore", { params: { path: { id } } }));
+}
+
 export function deleteGroup(id: number, revision: number) {
   return take(api.DELETE("/groups/{id}", { params: { path: { id }, query: { revision } } }));
 }

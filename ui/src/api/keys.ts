@@ -9,6 +9,17 @@ export function useKeys() {
   });
 }
 
+/** When each key was last used, by its id. */
+export function useKeyUses() {
+  return useQuery({
+    queryKey: ["key-uses"],
+    queryFn: async ({ signal }) => {
+      const { items } = await take(api.GET("/keys/usage", { signal }));
+      return new Map(items.map((use) => [use.key, use]));
+    },
+  });
+}
+
 export function createKey(body: Record<string, unknown>) {
   return take(api.POST("/keys", { body: body as never }));
 }
@@ -19,6 +30,10 @@ export function changeKey(id: number, revision: number, patch: Record<string, un
 
 export function rotateKey(id: number, revision: number) {
   return take(api.POST("/keys/{id}/rotate", { params: { path: { id }, query: { revision } } }));
+}
+
+export function restoreKey(id: number) {
+  return take(api.POST("/keys/{id}/restore", { params: { path: { id } } }));
 }
 
 export function deleteKey(id: number, revision: number) {

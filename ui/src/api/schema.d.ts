@@ -40,6 +40,15 @@ export interface paths {
                         "application/json": components["schemas"]["Applied"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         delete?: never;
@@ -71,6 +80,15 @@ export interface paths {
                     };
                     content: {
                         "text/event-stream": components["schemas"]["Event"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -125,6 +143,15 @@ export interface paths {
                         "application/json": components["schemas"]["Explanation"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -158,6 +185,15 @@ export interface paths {
                     };
                     content: {
                         "application/yaml": string;
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -195,6 +231,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_GroupView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -221,6 +266,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -258,6 +312,15 @@ export interface paths {
                         "application/json": components["schemas"]["GroupView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -283,6 +346,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -316,6 +388,15 @@ export interface paths {
                         "application/json": components["schemas"]["SavedView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         trace?: never;
@@ -347,6 +428,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_MemberView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         /**
@@ -374,6 +464,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -419,8 +518,63 @@ export interface paths {
                         "application/json": components["schemas"]["SavedView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a removed group back, with those of its members that are still there */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -459,6 +613,15 @@ export interface paths {
                         "text/event-stream": components["schemas"]["Step"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         delete?: never;
@@ -492,6 +655,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_KeyView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -521,8 +693,64 @@ export interface paths {
                         "application/json": components["schemas"]["SavedView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When each access key was last used, and by which client
+         * @description Keys without a request on record are left out.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_LastUse"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -556,6 +784,15 @@ export interface paths {
                         "application/json": components["schemas"]["KeyView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -581,6 +818,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -614,8 +860,63 @@ export interface paths {
                         "application/json": components["schemas"]["SavedView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
+        trace?: never;
+    };
+    "/keys/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a removed access key back, with its secret */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/keys/{id}/rotate": {
@@ -648,6 +949,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -686,6 +996,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_LogLine"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -719,6 +1038,59 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Overview"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/overview/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last 24 hours in quarters of an hour */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Series"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -759,6 +1131,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Pause"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -834,6 +1215,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_Item"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -904,6 +1294,15 @@ export interface paths {
                         "text/csv": string;
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -970,6 +1369,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Options"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1040,6 +1448,15 @@ export interface paths {
                         "application/json": components["schemas"]["Stats"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -1075,6 +1492,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Detail"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1117,6 +1543,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_RevisionRecord"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -1157,6 +1592,15 @@ export interface paths {
                         "application/json": components["schemas"]["DiffView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -1194,6 +1638,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["RolledBack"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1238,6 +1691,15 @@ export interface paths {
                         "application/json": components["schemas"]["SessionView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         delete?: never;
@@ -1271,6 +1733,15 @@ export interface paths {
                         "application/json": components["schemas"]["SettingsView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -1300,6 +1771,15 @@ export interface paths {
                         "application/json": components["schemas"]["SettingsView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         trace?: never;
@@ -1327,6 +1807,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Status"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1362,6 +1851,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["List_TagView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1410,6 +1908,15 @@ export interface paths {
                         "application/json": components["schemas"]["List_UpstreamView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -1436,6 +1943,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1477,6 +1993,15 @@ export interface paths {
                         "application/json": components["schemas"]["BatchView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         delete?: never;
@@ -1516,6 +2041,15 @@ export interface paths {
                         "application/json": components["schemas"]["Detected"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         delete?: never;
@@ -1551,6 +2085,15 @@ export interface paths {
                         "application/json": components["schemas"]["UpstreamView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         put?: never;
@@ -1576,6 +2119,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1610,6 +2162,15 @@ export interface paths {
                         "application/json": components["schemas"]["SavedView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         trace?: never;
@@ -1639,6 +2200,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["ModelsView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1680,6 +2250,15 @@ export interface paths {
                         "application/json": components["schemas"]["UpstreamView"];
                     };
                 };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
             };
         };
         delete?: never;
@@ -1715,6 +2294,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -1756,6 +2344,15 @@ export interface paths {
                     };
                     content: {
                         "text/event-stream": components["schemas"]["Step"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
             };
@@ -2173,6 +2770,29 @@ export interface components {
             /** @description The later one. */
             to: components["schemas"]["Revision"];
         };
+        /** @description An error answer. */
+        ErrorBody: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorDetail"];
+        };
+        /** @description What went wrong. */
+        ErrorDetail: {
+            /** @description Stable machine code. */
+            code: string;
+            /** @description The object as it is now (`revision_conflict`). */
+            current?: Record<string, never> | null;
+            /** @description The field it is about. */
+            field?: string | null;
+            /** @description A sentence with cause and remedy. */
+            message: string;
+            /** @description Everything that is wrong with a configuration. */
+            problems?: components["schemas"]["Problem"][];
+            /**
+             * Format: uuid
+             * @description To find this in the log.
+             */
+            request_id: string;
+        };
         /**
          * @description Whose fault an error is.
          * @enum {string}
@@ -2238,6 +2858,11 @@ export interface components {
             revision: components["schemas"]["Revision"];
             /** @enum {string} */
             type: "revision";
+        } | {
+            /** @description Which of both. */
+            reachable: boolean;
+            /** @enum {string} */
+            type: "database";
         } | {
             /** @description Which of both. */
             paused: boolean;
@@ -2451,7 +3076,7 @@ export interface components {
             share?: number | null;
             /**
              * Format: double
-             * @description Average time to first token in milliseconds.
+             * @description Median of the last measured times to first token, in milliseconds.
              */
             ttft_ms?: number | null;
             /** @description The upstream. */
@@ -2461,6 +3086,18 @@ export interface components {
              * @description Weight within the tier.
              */
             weight: number;
+        };
+        /** @description When an access key was last used. */
+        LastUse: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description By which client program. */
+            client?: string | null;
+            /** @description The key. */
+            key: components["schemas"]["KeyId"];
         };
         /** @description Limits of an upstream or key; absent: none. Counted per process. */
         Limits: {
@@ -2530,6 +3167,28 @@ export interface components {
                 /** @description The revision that last changed it; a change has to name it. */
                 revision: components["schemas"]["Revision"];
             })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_LastUse: {
+            /** @description Its items. */
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                at: string;
+                /** @description By which client program. */
+                client?: string | null;
+                /** @description The key. */
+                key: components["schemas"]["KeyId"];
+            }[];
             /** @description Where it goes on. */
             next?: string | null;
             /**
@@ -2731,7 +3390,7 @@ export interface components {
             model: string;
             /**
              * Format: double
-             * @description Average time to first token in milliseconds.
+             * @description Median of the last measured times to first token, in milliseconds.
              */
             ttft_ms?: number | null;
         };
@@ -2810,6 +3469,35 @@ export interface components {
         Pause: {
             /** @description New requests are refused. */
             paused: boolean;
+        };
+        /** @description A stretch of a time series. */
+        Point: {
+            /**
+             * Format: date-time
+             * @description Where it begins.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Those of them that failed or broke off.
+             */
+            failed: number;
+            /**
+             * Format: double
+             * @description Median of the time to the first output in milliseconds; none without one. Of a sample where there are more
+             *     than 100,000 requests.
+             */
+            p50_ttft_ms?: number | null;
+            /**
+             * Format: int64
+             * @description Requests that arrived.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Their output tokens.
+             */
+            tokens_output: number;
         };
         /** @description Something wrong in a file or in a configuration: where, and a sentence with the remedy. */
         Problem: {
@@ -3110,6 +3798,16 @@ export interface components {
          * @enum {string}
          */
         Selection: "initial" | "failover" | "credential" | "retry" | "affinity" | "recovery_trial" | "last_resort";
+        /** @description The last day. */
+        Series: {
+            /** @description The stretches, oldest first, without gaps; the last is the one under way. */
+            points: components["schemas"]["Point"][];
+            /**
+             * Format: int64
+             * @description Length of a stretch in milliseconds.
+             */
+            step_ms: number;
+        };
         /** @description A session. */
         SessionView: {
             /**
@@ -3649,7 +4347,7 @@ export interface components {
             successes: number;
             /**
              * Format: double
-             * @description Average time to first token in milliseconds.
+             * @description Median of the last measured times to first token, in milliseconds.
              */
             ttft_ms?: number | null;
         };

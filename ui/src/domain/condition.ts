@@ -36,6 +36,11 @@ export function conditionName(condition: Condition): ConditionName {
   return condition.class === "credential" ? "rejected" : "down";
 }
 
+/** Out of rotation, or on its way back: clearing that has an effect. */
+export function isOut(condition: Condition): boolean {
+  return condition.state !== "healthy" && condition.state !== "off";
+}
+
 export function conditionKind(condition: Condition): Kind {
   return KIND[conditionName(condition)];
 }

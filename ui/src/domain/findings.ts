@@ -2,7 +2,7 @@
 import type { RouteLocationRaw } from "vue-router";
 import type { Schemas } from "@/api/client";
 import { text, type MessageKey } from "@/i18n";
-import { formatClock } from "@/i18n/format";
+import { formatSpan } from "@/i18n/format";
 
 export type Finding = Schemas["Finding"];
 
@@ -17,7 +17,9 @@ export function findingCause(finding: Finding, passed: number): string {
   const cause = text(`overview.cause_${finding.kind}`, named);
   const remaining = "remaining_ms" in finding ? finding.remaining_ms : null;
   const left = remaining == null ? 0 : remaining - passed;
-  return left > 0 ? `${cause} ${text("overview.cause_left", { left: formatClock(left) })}` : cause;
+  return left > 0
+    ? text("overview.cause_with_left", { cause, left: formatSpan(Math.ceil(left / 1000) * 1000) })
+    : cause;
 }
 
 export interface Fix {

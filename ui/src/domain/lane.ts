@@ -1,5 +1,6 @@
 /** The state of a group, from its members. */
 import type { Schemas } from "@/api/client";
+import type { MessageKey } from "@/i18n";
 import type { Kind } from "@/components/ui/StateMark.vue";
 
 export type Lane = Schemas["Lane"];
@@ -7,6 +8,12 @@ export type LaneMember = Schemas["LaneMember"];
 
 function serves(member: LaneMember): boolean {
   return member.condition.state === "healthy" || member.condition.state === "trying";
+}
+
+/** Of a group that has members: without one that is switched on it is off, whatever the gateway does. */
+export function laneWord(lane: Lane): MessageKey {
+  const kind = laneKind(lane);
+  return kind === "stopped" ? "state.off" : `state.${kind}`;
 }
 
 export function laneKind(lane: Lane): Kind {

@@ -69,6 +69,7 @@ export const desktopHost: Host = {
   shell: {
     watch: (onState) => void invoke("shell_state", { channel: new Channel<ShellState>(onState) }),
     retry: () => invoke("shell_retry"),
+    useAddress: (address) => invoke("shell_use_address", { address }),
     unseal: (passphrase) => invoke("shell_unseal", { passphrase }),
     language: (code) => invoke("shell_language", { language: code }),
   },

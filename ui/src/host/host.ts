@@ -13,6 +13,8 @@ export interface StartFailure {
   can_seal: boolean;
   /** There is such a file already: its passphrase is asked for. */
   sealed: boolean;
+  /** An address beside the one that is taken. */
+  free_address: string | null;
 }
 
 /** The window's shell and where the gateway in it is. */
@@ -42,6 +44,8 @@ export interface Shell {
   watch(onState: (state: ShellState) => void): void;
   /** Starts the gateway again. */
   retry(): Promise<void>;
+  /** Starts the gateway on the address that was offered, and keeps that. */
+  useAddress(address: string): Promise<void>;
   /** Starts the gateway with its secrets in a file sealed with this passphrase. */
   unseal(passphrase: string): Promise<void>;
   /** The language of the shell's own menus. */

@@ -23,7 +23,7 @@ export function formatCount(value: number | null | undefined): string {
 /** Milliseconds with three significant digits: the figure and its unit. */
 export function splitMs(ms: number | null | undefined): { figure: string; unit: "ms" | "s" } | null {
   if (ms === null || ms === undefined) return null;
-  if (ms < 100) return { figure: formatNumber(ms, ms < 10 ? 1 : 0), unit: "ms" };
+  if (ms < 100) return { figure: formatNumber(ms, ms < 10 && !Number.isInteger(ms) ? 1 : 0), unit: "ms" };
   const seconds = ms / 1000;
   return { figure: formatNumber(seconds, seconds < 10 ? 2 : seconds < 100 ? 1 : 0), unit: "s" };
 }
@@ -87,6 +87,11 @@ function zoned(options: Intl.DateTimeFormatOptions, zone: string | undefined): I
 /** 14:32:07 */
 export function formatTime(when: string | Date, zone?: string): string {
   return zoned({ hour: "2-digit", minute: "2-digit", second: "2-digit" }, zone).format(new Date(when));
+}
+
+/** 14:32 */
+export function formatShortTime(when: string | Date, zone?: string): string {
+  return zoned({ hour: "2-digit", minute: "2-digit" }, zone).format(new Date(when));
 }
 
 /** 28 Nov 2026, 14:32:07 */

@@ -19,7 +19,7 @@ use super::{
         ApiError,
         extract::{Body, Path, Query},
     },
-    upstreams::{List, SavedView, Seen, remove, save},
+    upstreams::{List, SavedView, Seen, bring_back, remove, save},
 };
 use crate::{control::Section, shared::Shared};
 
@@ -57,6 +57,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
         .routes(routes!(read, change, delete))
+        .routes(routes!(restore))
         .routes(routes!(members, set_member))
         .routes(routes!(remove_member))
 }
@@ -113,6 +114,12 @@ async fn delete(
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
     remove(&shared, Section::Groups, id, seen).await
+}
+
+/// Bring a removed group back, with those of its members that are still there
+#[utoipa::path(post, path = "/groups/{id}/restore", tag = "groups", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
+async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
+    bring_back(&shared, Section::Groups, id).await
 }
 
 /// The members of a group, with their state

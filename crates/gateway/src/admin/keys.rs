@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use headgate_domain::{GroupId, KeyId, Name, Revision, key::KeySpec};
+use headgate_store::requests::LastUse;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -14,7 +15,7 @@ use super::{
         ApiError,
         extract::{Body, Path, Query},
     },
-    upstreams::{List, SavedView, Seen, remove, save},
+    upstreams::{List, SavedView, Seen, bring_back, remove, save},
 };
 use crate::{control::Section, ingress::auth, shared::Shared};
 
@@ -35,7 +36,12 @@ struct KeyView {
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, change, delete)).routes(routes!(rotate))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(read, change, delete))
+        .routes(routes!(restore))
+        .routes(routes!(rotate))
+        .routes(routes!(usage))
 }
 
 fn views(shared: &Shared) -> Vec<KeyView> {
@@ -67,6 +73,15 @@ async fn create(
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
     save(&shared, Section::Keys, None, body).await
+}
+
+/// When each access key was last used, and by which client
+///
+/// Keys without a request on record are left out.
+#[utoipa::path(get, path = "/keys/usage", tag = "keys", responses((status = 200, body = List<LastUse>)))]
+async fn usage(State(shared): State<Arc<Shared>>) -> Result<Json<List<LastUse>>, ApiError> {
+    let keys: Vec<KeyId> = shared.snapshot.load().configuration.keys.iter().map(|key| key.id).collect();
+    Ok(Json(List::whole(shared.control.database()?.last_uses(&keys).await?)))
 }
 
 /// One access key
@@ -114,4 +129,10 @@ async fn delete(
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
     remove(&shared, Section::Keys, id, seen).await
+}
+
+/// Bring a removed access key back, with its secret
+#[utoipa::path(post, path = "/keys/{id}/restore", tag = "keys", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
+async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
+    bring_back(&shared, Section::Keys, id).await
 }

@@ -14,6 +14,7 @@ mod monitors;
 mod overview;
 mod requests;
 mod revisions;
+mod series;
 mod session;
 mod settings;
 mod status;
@@ -30,13 +31,16 @@ use http::{Method, Request, Response, header};
 use hyper::body::Incoming;
 use subtle::ConstantTimeEq as _;
 use tower::ServiceExt as _;
-use utoipa::OpenApi;
+use utoipa::{
+    OpenApi,
+    openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder},
+};
 use utoipa_axum::router::OpenApiRouter;
 
 use self::error::ApiError;
-pub(crate) use self::overview::standing;
+pub(crate) use self::overview::glance;
 pub use self::{
-    overview::Standing,
+    overview::{Cause, Glance, Standing},
     session::Sessions,
     token::{TokenError, admin_token},
 };
@@ -48,9 +52,23 @@ const BODY: usize = 8 << 20;
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Headgate admin API", description = "Everything the window does."),
-    servers((url = "/admin/v1"))
+    servers((url = "/admin/v1")),
+    components(schemas(error::ErrorBody))
 )]
 struct Document;
+
+/// What every operation may answer instead: the error shape.
+fn with_errors(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::OpenApi {
+    for item in document.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+            let error = ResponseBuilder::new().description("Refused or failed").content("application/json", content);
+            operation.responses.responses.insert("default".to_owned(), RefOr::T(error.build()));
+        }
+    }
+    document
+}
 
 /// The router and its description, without any authentication: that belongs to the transport.
 fn described() -> OpenApiRouter<Arc<Shared>> {
@@ -58,6 +76,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(status::routes())
         .merge(session::routes())
         .merge(overview::routes())
+        .merge(series::routes())
         .merge(tags::routes())
         .merge(export::routes())
         .merge(logs::routes())
@@ -77,12 +96,13 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
 
 /// The OpenAPI document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    described().split_for_parts().1
+    with_errors(described().split_for_parts().1)
 }
 
 /// The router under `/admin/v1`.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let (router, document) = described().split_for_parts();
+    let document = with_errors(document);
     let router = router
         .route("/openapi.json", get(move || async move { axum::Json(document) }))
         .fallback(|| async { ApiError::not_found("route") })

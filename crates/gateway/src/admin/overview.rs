@@ -156,7 +156,7 @@ struct LaneMember {
     condition: Condition,
     /// Requests under way.
     in_flight: u32,
-    /// Average time to first token in milliseconds.
+    /// Median of the last measured times to first token, in milliseconds.
     ttft_ms: Option<f64>,
     /// Share of the group's answered requests of the last 24 hours, 0 to 1.
     share: Option<f64>,
@@ -202,12 +202,61 @@ async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
     })
 }
 
-/// The state of the whole in one word, as far as memory tells.
-pub(crate) fn standing(shared: &Shared) -> Standing {
+/// The state of the whole in one word and why, as far as memory tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glance {
+    /// The word.
+    pub standing: Standing,
+    /// The most severe cause; none while everything serves.
+    pub cause: Option<Cause>,
+}
+
+/// Why something is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cause {
+    /// New requests are refused because a person said so.
+    Paused,
+    /// A group has nobody who serves.
+    GroupDown(Name),
+    /// Some members of a group do not serve.
+    GroupDegraded {
+        /// The group.
+        name: Name,
+        /// How many do not.
+        out: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// An upstream's credentials are refused or used up.
+    CredentialRejected(Name),
+    /// An upstream's secrets were not found.
+    CredentialsMissing(Name),
+}
+
+/// Looks at what memory knows.
+pub(crate) fn glance(shared: &Shared) -> Glance {
     let snapshot = shared.snapshot.load_full();
     let mut findings = find(&snapshot, &lanes(shared, &snapshot, &[]));
     findings.sort_by_key(|f| f.severity);
-    word(shared, &findings)
+    let standing = word(shared, &findings);
+    let cause = if shared.paused.load(Ordering::Relaxed) {
+        Some(Cause::Paused)
+    } else {
+        findings.into_iter().next().and_then(|finding| finding.what.cause())
+    };
+    Glance { standing, cause }
+}
+
+impl What {
+    fn cause(self) -> Option<Cause> {
+        match self {
+            Self::GroupDown { name, .. } => Some(Cause::GroupDown(name)),
+            Self::GroupDegraded { name, out, of, .. } => Some(Cause::GroupDegraded { name, out, of }),
+            Self::CredentialRejected { name, .. } => Some(Cause::CredentialRejected(name)),
+            Self::CredentialsMissing { name, .. } => Some(Cause::CredentialsMissing(name)),
+            Self::NotConfigured | Self::DatabaseAway { .. } | Self::RecordsLost { .. } => None,
+        }
+    }
 }
 
 fn word(shared: &Shared, findings: &[Finding]) -> Standing {

@@ -10,7 +10,10 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::error::extract::Body;
-use crate::shared::{Counters, Shared};
+use crate::{
+    shared::{Counters, Shared},
+    tasks,
+};
 
 /// How the gateway is doing.
 #[derive(Serialize, ToSchema)]
@@ -98,12 +101,7 @@ async fn pause(State(shared): State<Arc<Shared>>, Body(body): Body<Pause>) -> Js
 /// How the gateway is doing
 #[utoipa::path(get, path = "/status", tag = "status", responses((status = 200, body = Status)))]
 async fn status(State(shared): State<Arc<Shared>>) -> Json<Status> {
-    let reach = async {
-        let database = shared.control.database().map_err(|why| why.to_string())?;
-        database.server_version().await.map_err(|why| why.to_string())
-    };
-    let answer = tokio::time::timeout(std::time::Duration::from_secs(2), reach).await;
-    let answer = answer.unwrap_or_else(|_| Err("it did not answer within 2 s".to_owned()));
+    let answer = tasks::look_at_database(&shared).await;
     let snapshot = shared.snapshot.load_full();
     let missing = snapshot
         .configuration

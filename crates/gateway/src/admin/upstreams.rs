@@ -232,7 +232,12 @@ async fn delete(
 /// Bring a removed upstream back
 #[utoipa::path(post, path = "/upstreams/{id}/restore", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
 async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
-    let revision = shared.restore_upstream(id, AUTHOR).await?;
+    bring_back(&shared, Section::Upstreams, id).await
+}
+
+/// Brings a removed object back.
+pub(super) async fn bring_back(shared: &Shared, section: Section, id: i64) -> Result<Json<SavedView>, ApiError> {
+    let revision = shared.restore(section, id, AUTHOR).await?;
     Ok(Json(SavedView { id, revision, new_key: None }))
 }
 

@@ -104,7 +104,7 @@ impl Section {
     }
 
     /// An object's present name and revision.
-    fn find(self, configuration: &Configuration, id: i64) -> Option<(String, Revision)> {
+    pub(super) fn find(self, configuration: &Configuration, id: i64) -> Option<(String, Revision)> {
         match self {
             Self::Upstreams => {
                 configuration.upstreams.iter().find(|o| o.id.0 == id).map(|o| (o.name.to_string(), o.revision))
@@ -207,29 +207,6 @@ impl Shared {
             .await?;
         Ok(edited.revision)
     }
-
-    /// Brings a removed upstream back as it last was, with its id, its credentials and its memberships.
-    pub async fn restore_upstream(&self, id: i64, author: &str) -> Result<Revision, ControlError> {
-        let database = self.control.database()?;
-        let mut before = None;
-        loop {
-            let page = database.revisions(50, before).await?;
-            let Some(last) = page.last().map(|r| r.id) else {
-                return Err(ControlError::NotFound(format!("removed upstream {id} in the revisions that are kept")));
-            };
-            for record in page {
-                let Some((_, earlier)) = database.revision(record.id).await? else { continue };
-                if earlier.upstreams.iter().any(|u| u.id.0 == id) {
-                    let edited = self.edit(author, move |next, revision| {
-                        bring_back(next, &earlier, id, revision);
-                        Ok(())
-                    });
-                    return Ok(edited.await?.revision);
-                }
-            }
-            before = Some(last);
-        }
-    }
 }
 
 /// Takes an upstream out, with what refers to it.
@@ -245,23 +222,6 @@ pub(super) fn without_upstream(next: &mut Configuration, id: UpstreamId, revisio
         }
         group.spec.aliases.retain(|_, alias| !alias.candidates.is_empty());
         if group.spec != before {
-            group.revision = revision;
-        }
-    }
-}
-
-fn bring_back(next: &mut Configuration, earlier: &Configuration, id: i64, revision: Revision) {
-    let Some(upstream) = earlier.upstreams.iter().find(|u| u.id.0 == id) else { return };
-    if next.upstreams.iter().any(|u| u.id.0 == id) {
-        return;
-    }
-    let mut upstream = upstream.clone();
-    upstream.revision = revision;
-    next.upstreams.push(upstream);
-    for group in &mut next.groups {
-        let was = earlier.group(group.id).and_then(|g| g.spec.members.iter().find(|m| m.upstream.0 == id));
-        if let Some(member) = was {
-            group.spec.members.push(member.clone());
             group.revision = revision;
         }
     }

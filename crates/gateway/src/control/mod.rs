@@ -6,6 +6,7 @@
 mod apply;
 mod batch;
 mod edit;
+mod restore;
 mod secrets;
 mod tidy;
 

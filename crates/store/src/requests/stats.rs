@@ -67,7 +67,7 @@ const SAMPLE: i64 = 100_000;
 
 /// How many of 256 requests to look at, so that there are about as many as a sample needs; none for all. The last byte
 /// of an id is random.
-fn sample(total: i64) -> Option<i32> {
+pub(super) fn sample(total: i64) -> Option<i32> {
     (total > SAMPLE).then(|| i32::try_from((SAMPLE * 256).div_euclid(total)).unwrap_or(1).clamp(1, 255))
 }
 

@@ -1,9 +1,9 @@
 //! Who carries the load, and how much there is.
 
-use chrono::{DateTime, Utc};
-use headgate_domain::{GroupId, UpstreamId};
+use chrono::{DateTime, TimeDelta, Utc};
+use headgate_domain::{GroupId, KeyId, UpstreamId};
 
-use super::COUNTING;
+use super::{COUNTING, stats::sample};
 use crate::database::{Database, DatabaseError};
 
 /// What an upstream answered for a group.
@@ -24,6 +24,33 @@ pub struct Pace {
     pub requests: i64,
     /// Median of the gateway's own time before the first attempt, in microseconds.
     pub overhead_us: Option<f64>,
+}
+
+/// When an access key was last used.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+pub struct LastUse {
+    /// The key.
+    pub key: KeyId,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// By which client program.
+    pub client: Option<String>,
+}
+
+/// A stretch of a time series.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, utoipa::ToSchema)]
+pub struct Point {
+    /// Where it begins.
+    pub at: DateTime<Utc>,
+    /// Requests that arrived.
+    pub requests: i64,
+    /// Those of them that failed or broke off.
+    pub failed: i64,
+    /// Their output tokens.
+    pub tokens_output: i64,
+    /// Median of the time to the first output in milliseconds; none without one. Of a sample where there are more
+    /// than 100,000 requests.
+    pub p50_ttft_ms: Option<f64>,
 }
 
 impl Database {
@@ -56,5 +83,85 @@ impl Database {
         .fetch_one(self.pool())
         .await?;
         Ok(Pace { requests: row.requests, overhead_us: row.overhead })
+    }
+
+    /// The newest request of each of these keys that has any on record: one look into an index per key.
+    pub async fn last_uses(&self, keys: &[KeyId]) -> Result<Vec<LastUse>, DatabaseError> {
+        let ids: Vec<i64> = keys.iter().map(|key| key.0).collect();
+        let rows = sqlx::query!(
+            r#"select k.id as "id!", last.started_at as "at!", last.client
+            from unnest($1::bigint[]) k(id) cross join lateral (
+                select r.started_at, r.client from headgate.requests r
+                where r.key_id = k.id order by r.started_at desc, r.id desc limit 1
+            ) last"#,
+            &ids
+        )
+        .fetch_all(self.pool())
+        .await?;
+        Ok(rows.into_iter().map(|r| LastUse { key: KeyId(r.id), at: r.at, client: r.client }).collect())
+    }
+
+    /// How many requests have arrived since a time.
+    pub async fn arrived(&self, since: DateTime<Utc>) -> Result<i64, DatabaseError> {
+        let count = sqlx::query_scalar!(
+            r#"select count(*) as "count!" from headgate.requests where started_at >= $1 and endpoint <> $2"#,
+            since,
+            COUNTING
+        );
+        Ok(count.fetch_one(self.pool()).await?)
+    }
+
+    /// `count` stretches of `step` from a time on, without gaps.
+    pub async fn series(
+        &self,
+        since: DateTime<Utc>,
+        step: TimeDelta,
+        count: usize,
+    ) -> Result<Vec<Point>, DatabaseError> {
+        let seconds = step.num_seconds().max(1);
+        let at = |n: usize| step.checked_mul(i32::try_from(n).ok()?);
+        let mut points: Vec<Point> = (0..count)
+            .filter_map(|n| since.checked_add_signed(at(n)?))
+            .map(|at| Point { at, requests: 0, failed: 0, tokens_output: 0, p50_ttft_ms: None })
+            .collect();
+        let rows = sqlx::query!(
+            r#"select floor(extract(epoch from started_at - $1) / $2::bigint)::bigint as "stretch!",
+                count(*) as "requests!",
+                count(*) filter (where outcome in ('failed', 'unavailable', 'unsupported', 'partial')) as "failed!",
+                coalesce(sum(tokens_output), 0)::bigint as "tokens_output!"
+            from headgate.requests where started_at >= $1 and endpoint <> $3 group by 1"#,
+            since,
+            seconds,
+            COUNTING
+        )
+        .fetch_all(self.pool())
+        .await?;
+        let place = |stretch: i64| usize::try_from(stretch).ok();
+        for row in &rows {
+            if let Some(point) = place(row.stretch).and_then(|n| points.get_mut(n)) {
+                (point.requests, point.failed, point.tokens_output) = (row.requests, row.failed, row.tokens_output);
+            }
+        }
+        // Sorting is what takes long: a sample will do.
+        let medians = sqlx::query!(
+            r#"select floor(extract(epoch from started_at - $1) / $2::bigint)::bigint as "stretch!",
+                percentile_cont(0.5) within group (order by ttft_ms) as median
+            from headgate.requests
+            where started_at >= $1 and endpoint <> $3 and ttft_ms is not null
+                and ($4::int is null or get_byte(uuid_send(id), 15) < $4)
+            group by 1"#,
+            since,
+            seconds,
+            COUNTING,
+            sample(rows.iter().map(|row| row.requests).sum())
+        )
+        .fetch_all(self.pool())
+        .await?;
+        for row in medians {
+            if let Some(point) = place(row.stretch).and_then(|n| points.get_mut(n)) {
+                point.p50_ttft_ms = row.median;
+            }
+        }
+        Ok(points)
     }
 }
