@@ -1015,6 +1015,263 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/monitors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Monitors */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_MonitorView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Make monitors, one for each model */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewMonitors"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Changed"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/monitors/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a monitor */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Changed"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /**
+         * Change a monitor
+         * @description A JSON merge patch over the monitor; `revision` names the state it was made from.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Changed"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/monitors/{id}/probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Probe now */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ProbeRecord"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/monitors/{id}/probes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest probes of a monitor */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most so many. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_ProbeRecord"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -2654,6 +2911,13 @@ export interface components {
             /** @description `settings`, `upstreams`, `groups`, `keys`, `monitors` or `alerts`. */
             section: string;
         };
+        /** @description What a change of monitors did. */
+        Changed: {
+            /** @description The monitors made or changed. */
+            ids: components["schemas"]["MonitorId"][];
+            /** @description The revision in force afterwards. */
+            revision: components["schemas"]["Revision"];
+        };
         ChosenView: {
             credential?: components["schemas"]["CredentialId"] | null;
             selection?: components["schemas"]["Selection"] | null;
@@ -2853,6 +3117,11 @@ export interface components {
         } | {
             /** @enum {string} */
             type: "requests_stored";
+        } | {
+            /** @description The monitor. */
+            monitor: components["schemas"]["MonitorId"];
+            /** @enum {string} */
+            type: "probed";
         } | {
             /** @description Its new number. */
             revision: components["schemas"]["Revision"];
@@ -3248,6 +3517,78 @@ export interface components {
             total?: number | null;
         };
         /** @description A list. */
+        List_MonitorView: {
+            /** @description Its items. */
+            items: (components["schemas"]["MonitorSpec_UpstreamId"] & {
+                /** @description Whether both the monitor and its upstream are switched on. */
+                active: boolean;
+                /** @description How the upstream is, in one word. */
+                condition: components["schemas"]["Condition"];
+                /** @description How the upstream is, in full. */
+                health: components["schemas"]["UpstreamHealth"];
+                /** @description Identity. */
+                id: components["schemas"]["MonitorId"];
+                /** @description The revision that last changed it; a change has to name it. */
+                revision: components["schemas"]["Revision"];
+                strip?: components["schemas"]["ProbeStrip"] | null;
+                /** @description Its main tag, by which cards are put together. */
+                tag?: string | null;
+                traffic?: components["schemas"]["ModelTraffic"] | null;
+                /** @description The upstream's name. */
+                upstream_name: components["schemas"]["Name"];
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_ProbeRecord: {
+            /** @description Its items. */
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                at: string;
+                /** @description `ok`, or the class of the failure. */
+                class: string;
+                /**
+                 * Format: int64
+                 * @description Milliseconds altogether.
+                 */
+                duration_ms: number;
+                /** @description A sentence about a failure, at most 500 bytes. */
+                error_text?: string | null;
+                /** @description The model asked for. */
+                model: string;
+                /** @description The monitor. */
+                monitor_id: components["schemas"]["MonitorId"];
+                /**
+                 * Format: int32
+                 * @description HTTP status; none when none came.
+                 */
+                status?: number | null;
+                /**
+                 * Format: int64
+                 * @description Milliseconds to the first output (streams).
+                 */
+                ttft_ms?: number | null;
+                /** @description The upstream probed. */
+                upstream_id: components["schemas"]["UpstreamId"];
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
         List_RevisionRecord: {
             /** @description Its items. */
             items: {
@@ -3403,10 +3744,81 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description Real traffic of one upstream and model in 24 hours, without what was nobody's fault. */
+        ModelTraffic: {
+            /** @description The name sent to it. */
+            model: string;
+            /**
+             * Format: int64
+             * @description Attempts that succeeded.
+             */
+            ok: number;
+            /**
+             * Format: int64
+             * @description Attempts.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Median milliseconds to the first output.
+             */
+            ttft_ms?: number | null;
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+        };
         /** @description The models of an upstream. */
         ModelsView: {
             /** @description Their ids, as the upstream lists them. */
             models: string[];
+        };
+        /**
+         * Format: int64
+         * @description A monitor.
+         */
+        MonitorId: number;
+        /** @description An active probe of one upstream and model. `R` is how the upstream is named. */
+        MonitorSpec_UpstreamId: {
+            /** @description Switched on. */
+            enabled?: boolean;
+            /** @description The route, or `auto`: that of the upstream's protocol. */
+            endpoint?: string;
+            /** @description Time between two probes. */
+            interval?: components["schemas"]["Span"];
+            /**
+             * Format: int32
+             * @description Output limit.
+             */
+            max_tokens?: number;
+            /** @description The prompt. */
+            message?: string;
+            /** @description The model asked for. */
+            model: string;
+            /** @description Whether the answer is streamed. */
+            stream?: boolean;
+            /**
+             * Format: int64
+             * @description An upstream, for ever: renaming keeps it, deleting and making anew does not.
+             */
+            upstream: number;
+        };
+        /** @description A monitor, with what it found. */
+        MonitorView: components["schemas"]["MonitorSpec_UpstreamId"] & {
+            /** @description Whether both the monitor and its upstream are switched on. */
+            active: boolean;
+            /** @description How the upstream is, in one word. */
+            condition: components["schemas"]["Condition"];
+            /** @description How the upstream is, in full. */
+            health: components["schemas"]["UpstreamHealth"];
+            /** @description Identity. */
+            id: components["schemas"]["MonitorId"];
+            /** @description The revision that last changed it; a change has to name it. */
+            revision: components["schemas"]["Revision"];
+            strip?: components["schemas"]["ProbeStrip"] | null;
+            /** @description Its main tag, by which cards are put together. */
+            tag?: string | null;
+            traffic?: components["schemas"]["ModelTraffic"] | null;
+            /** @description The upstream's name. */
+            upstream_name: components["schemas"]["Name"];
         };
         /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
         Name: string;
@@ -3416,6 +3828,15 @@ export interface components {
             name: string;
             /** @description The key. */
             secret: string;
+        };
+        /** @description Monitors to make: one for each model. */
+        NewMonitors: {
+            /** @description Fields of the configuration file that all of them get, such as `interval` and `message`. */
+            fields?: Record<string, never>;
+            /** @description The models; those that are monitored already are left as they are. */
+            models: string[];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
         };
         /**
          * @description What happens when a tier is full.
@@ -3498,6 +3919,86 @@ export interface components {
              * @description Their output tokens.
              */
             tokens_output: number;
+        };
+        /** @description A quarter of an hour of one monitor. */
+        ProbeCell: {
+            /**
+             * Format: date-time
+             * @description When it begins.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Probes that ended in a whole answer.
+             */
+            ok: number;
+            /**
+             * Format: int64
+             * @description Probes.
+             */
+            total: number;
+        };
+        /** @description One active probe, as it ended. Field names are those of the columns of `headgate.probes`. */
+        ProbeRecord: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /** @description `ok`, or the class of the failure. */
+            class: string;
+            /**
+             * Format: int64
+             * @description Milliseconds altogether.
+             */
+            duration_ms: number;
+            /** @description A sentence about a failure, at most 500 bytes. */
+            error_text?: string | null;
+            /** @description The model asked for. */
+            model: string;
+            /** @description The monitor. */
+            monitor_id: components["schemas"]["MonitorId"];
+            /**
+             * Format: int32
+             * @description HTTP status; none when none came.
+             */
+            status?: number | null;
+            /**
+             * Format: int64
+             * @description Milliseconds to the first output (streams).
+             */
+            ttft_ms?: number | null;
+            /** @description The upstream probed. */
+            upstream_id: components["schemas"]["UpstreamId"];
+        };
+        /** @description What is known of one monitor. */
+        ProbeStrip: {
+            /** @description Quarters of an hour in which there was a probe, oldest first. */
+            cells: components["schemas"]["ProbeCell"][];
+            /**
+             * Format: int64
+             * @description Median milliseconds of those that were answered.
+             */
+            duration_ms?: number | null;
+            /** @description The newest probe. */
+            last: components["schemas"]["ProbeRecord"];
+            /** @description The monitor. */
+            monitor_id: components["schemas"]["MonitorId"];
+            /**
+             * Format: int64
+             * @description Probes of the last 24 hours that ended in a whole answer.
+             */
+            ok: number;
+            /**
+             * Format: int64
+             * @description Probes of the last 24 hours.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Their median milliseconds to the first output.
+             */
+            ttft_ms?: number | null;
         };
         /** @description Something wrong in a file or in a configuration: where, and a sentence with the remedy. */
         Problem: {
@@ -4180,6 +4681,8 @@ export interface components {
             vault: components["schemas"]["VaultStatus"];
             /** @description Program version. */
             version: string;
+            /** @description Of those, requests that wait for room in their group. */
+            waiting: number;
         };
         /** @description A step of a test. */
         Step: {
