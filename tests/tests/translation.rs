@@ -4,6 +4,7 @@ use headgate_tests::{
     fake::{Behaviour, Fake, Point},
     harness::{Headgate, KEY, PATHS},
 };
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 
 /// Kinds of upstreams that are translated to, and the route each is called at.
@@ -204,6 +205,48 @@ async fn a_client_of_a_translated_stream_hears_from_us_while_the_upstream_is_sil
                 _ => text.contains("event: ping"),
             };
             assert!(heard && is_whole(path, &text), "{kind} {path}: {text}");
+        }
+    }
+}
+
+/// A question with this picture in it, in the protocol of a path.
+fn with_picture(path: &str, data: &str) -> Value {
+    let url = format!("data:image/png;base64,{data}");
+    let (part, list) = match path {
+        "/v1/chat/completions" => (json!({"type":"image_url","image_url":{"url":url}}), "messages"),
+        "/v1/responses" => (json!({"type":"input_image","detail":"auto","image_url":url}), "input"),
+        _ => (json!({"type":"image","source":{"type":"base64","media_type":"image/png","data":data}}), "messages"),
+    };
+    let mut body = json!({"model":"m"});
+    body[list] = json!([{"role":"user","content":[part]}]);
+    if path == "/v1/messages" {
+        body["max_tokens"] = json!(16);
+    }
+    body
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_picture_of_nine_megabytes_in_a_compressed_body_arrives_whole_in_every_dialect() {
+    let mut random = StdRng::seed_from_u64(1);
+    let data: String = (0..9 << 20).map(|_| char::from(b'A' + random.random_range(0..26))).collect();
+    for (kind, _) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        for path in PATHS {
+            let body = with_picture(path, &data).to_string();
+            let request = headgate
+                .client
+                .post(format!("{}{path}", headgate.url))
+                .bearer_auth(KEY)
+                .header("content-type", "application/json");
+            let answer = match path {
+                "/v1/messages" => request.body(body),
+                _ => request.header("content-encoding", "zstd").body(zstd::encode_all(body.as_bytes(), 3).unwrap()),
+            };
+            let answer = answer.send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{kind} {path}");
+            let sent = fake.last().body;
+            assert!(sent.windows(data.len()).any(|w| w == data.as_bytes()), "{kind} {path}: {} bytes", sent.len());
         }
     }
 }
