@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use crate::{
-    command::{root, run_quietly, say, target, tools, which},
+    command::{cargo, root, run_quietly, say, target, tools, which},
     isolated,
     test::Count,
 };
@@ -47,6 +47,25 @@ fn some(name: &str, which: &str, tests: u64, full: bool, prepare: impl FnOnce() 
         Ok(())
     };
     isolated::counted(name, tests, add, Count::of_sum)
+}
+
+/// Holds what the tests of the translation produce against the types of the official SDKs.
+pub(crate) fn validate() -> Result<Count> {
+    let produced = target()?.join("produced");
+    let add = |inside: &mut Command| {
+        let python = from_pypi()?.join("python").join("bin").join("python");
+        if produced.exists() {
+            std::fs::remove_dir_all(&produced)?;
+        }
+        let tests = ["test", "--quiet", "--package", "headgate-wire", "--test", "translation"];
+        run_quietly(cargo()?.args(tests).env("HEADGATE_PRODUCED", std::path::absolute(&produced)?))?;
+        inside.arg(python).arg(root()?.join("tests").join("clients").join("validate.py")).arg(&produced);
+        Ok(())
+    };
+    isolated::counted("documents and the SDKs' types", 1, add, |text| {
+        // Thousands of documents are one test.
+        Count::of_sum(text).map(|count| Count::of(count.passed > 0 && count.failed == 0))
+    })
 }
 
 /// Where the clients are.

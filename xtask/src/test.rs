@@ -78,6 +78,7 @@ pub(crate) fn run(full: bool) -> Result<()> {
     part("pages", ui::test()?);
     part("pages in a browser", ui::browser(full)?);
     part("window", window::test()?);
+    part("the SDKs' types", clients::validate()?);
     part("real clients", clients::run(full)?);
     if full {
         for tool in ["deny", "machete"] {

@@ -7,6 +7,7 @@ mod mutate;
 mod normal;
 mod oracle;
 mod pattern;
+mod produced;
 mod properties;
 mod round_trips;
 mod same_protocol;

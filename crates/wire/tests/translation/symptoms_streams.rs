@@ -148,7 +148,7 @@ fn think_tags_the_user_asked_for_are_swallowed_as_reasoning() {
 /// agent-vision-toolkit #6, LiteLLM #28469.
 #[test]
 fn a_freeform_call_comes_back_as_a_function_call() {
-    let tools = json!([{"type":"custom","name":"apply_patch"},{"type":"namespace","name":"n","tools":[{"type":"custom","name":"exec"}]}]);
+    let tools = json!([{"type":"custom","name":"apply_patch"},{"type":"namespace","name":"n","description":"d","tools":[{"type":"custom","name":"exec"}]}]);
     let request = json!({"model":"m","input":"x","stream":true,"tools":tools});
     let block = |n: u64, name: &str, input: &str| {
         [
