@@ -107,6 +107,14 @@ impl Exchange {
         self.attempts.len() + usize::from(self.current.is_some())
     }
 
+    /// Notes why a decision fell as it did.
+    pub fn note_reasons(&mut self, reasons: serde_json::Value) {
+        match &mut self.record.reasons {
+            serde_json::Value::Array(all) => all.push(reasons),
+            none => *none = vec![reasons].into(),
+        }
+    }
+
     /// Begins an attempt.
     pub fn attempt(&mut self, lease: Lease, candidate: Candidate, mut record: AttemptRecord) {
         let now = self.shared.now();

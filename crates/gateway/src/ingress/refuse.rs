@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
-use headgate_domain::{Class, Detail, ErrorSource, Outcome, Protocol};
+use headgate_domain::{Class, Detail, ErrorSource, Failure, Outcome, Protocol};
 use headgate_routing::{Refusal as Routed, Refused};
 use headgate_wire::{
     envelope::{self, Refusal, RetryHint, Words},
@@ -266,6 +266,14 @@ pub fn no_route(
     own(shared, inbound.protocol, exchange, refusal, &message, wait)
 }
 
+/// How a request ends that its last attempt has failed.
+pub fn outcome(failure: &Failure) -> Outcome {
+    match failure.class {
+        Class::Deadline => Outcome::Failed,
+        class => outcome_of(class),
+    }
+}
+
 /// The last failure of an upstream, when no candidate is left.
 pub fn failed(shared: &Shared, inbound: &Inbound, mut exchange: Exchange, last: LastFailure) -> Response<Body> {
     let LastFailure { failure, body: upstream_body, headers: upstream_headers, upstream, .. } = last;
@@ -292,10 +300,7 @@ pub fn failed(shared: &Shared, inbound: &Inbound, mut exchange: Exchange, last: 
         }
     }
     let kind = failure.kind();
-    let outcome = match failure.class {
-        Class::Deadline => Outcome::Failed,
-        class => outcome_of(class),
-    };
+    let outcome = outcome(&failure);
     // Same protocol: what the request itself is to blame for comes back as the upstream said it.
     let rewritten = failure.detail == Some(Detail::ContextLength)
         && protocol == Protocol::Claude

@@ -10,12 +10,14 @@
 //!    - Before the first output nothing is given back: the attempt is committed when the first bytes are sent.
 //!    - [`Translator::end`] tells how it ended. After [`End::Empty`](crate::observe::End) the bytes just given back are
 //!      a whole, empty answer: they are sent only if no other candidate is tried. After `Cut` and `Failed` nothing was
-//!      given back; a committed stream is ended by [`Translator::fail`], otherwise another candidate is tried with the
-//!      same [`Head`] ([`Translator::into_head`]).
-//!    - [`Translator::keep_alive`] (between attempts [`Head::keep_alive`]) is sent to a client that waits.
+//!      given back; a committed stream is ended by [`Translator::fail`], otherwise another candidate is tried.
+//!    - [`Translator::keep_alive`] is sent to a client that waits, and opens its stream. The next attempt's [`Head`] then
+//!      goes on from the [`Translator::progress`] of the one before; a candidate of the client's own protocol is read
+//!      with [`Answers::relayed`].
 //!    - When [`Translator::is_finishing`] has been true for 5 seconds, [`Translator::conclude`] ends the answer without
 //!      the usage that did not come.
 
+mod continued;
 mod cross;
 mod intake;
 mod restore;
@@ -187,6 +189,20 @@ pub fn decode(protocol: Protocol, body: Value, losses: &mut Losses) -> Result<Co
 }
 
 impl Answers {
+    /// The answer to a streaming request that was relayed as it is, for a client whose stream was opened before.
+    pub fn relayed(client: Protocol) -> Self {
+        Self {
+            client,
+            upstream: UpstreamKind::Passthrough,
+            stream: true,
+            wants_usage: false,
+            logprobs: false,
+            think_tags: false,
+            names: Arc::default(),
+            same: true,
+        }
+    }
+
     /// Whether the client's stream may be kept alive by events of ours. A relayed one may not.
     pub fn keeps_alive(&self) -> bool {
         self.stream && !self.same

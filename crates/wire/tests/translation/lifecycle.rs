@@ -52,13 +52,12 @@ fn keep_alives_open_the_stream_and_a_later_attempt_goes_on_where_they_stand() {
         let mut first = answers.translator(head(client));
         let mut bytes = first.keep_alive();
         bytes.extend(first.keep_alive());
-        // It fails before its first output: another attempt takes over the head.
+        // It fails before its first output: another attempt goes on from there.
         assert!(first.push(event(&json!({"error":{"message":"no"}}))).is_empty());
         assert!(matches!(first.end(), Some(End::Failed(_))) && !first.seen().output);
-        let mut head = first.into_head();
-        assert!(head.is_open());
-        bytes.extend(head.keep_alive());
-        let mut second = answers.translator(head);
+        assert!(first.progress().is_open());
+        let mut second = answers.translator(head(client).resumed(first.progress()));
+        bytes.extend(second.keep_alive());
         let body = match upstream {
             UpstreamKind::Claude => events(&[
                 json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}),
