@@ -5,6 +5,7 @@
 mod bench;
 mod clients;
 mod command;
+mod fuzz;
 mod isolated;
 mod postgres;
 mod run;
@@ -48,6 +49,8 @@ enum Task {
     },
     /// Measure what the gateway costs, compared with no proxy and with nginx.
     Bench(bench::Args),
+    /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
+    Fuzz(fuzz::Args),
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -61,6 +64,7 @@ fn main() -> Result<()> {
         Task::Run { release, headless, serve } => run::run(release, headless, &serve),
         Task::Test { full } => test::run(full),
         Task::Bench(args) => bench::bench(&args),
+        Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
 }

@@ -96,6 +96,14 @@ impl Fields {
         count.map(Some).ok_or_else(|| self.wrong(member, "is not a count"))
     }
 
+    /// A limit: a count of at least one.
+    pub(crate) fn limit(&mut self, member: &str) -> Result<Option<u64>, Rejection> {
+        match self.count(member)? {
+            Some(0) => Err(self.wrong(member, "is zero")),
+            count => Ok(count),
+        }
+    }
+
     /// A list.
     pub(crate) fn list(&mut self, member: &str) -> Result<Option<Vec<Value>>, Rejection> {
         match self.any(member) {

@@ -1,6 +1,8 @@
 mod cases;
 mod clients;
+mod corpus;
 mod driver;
+mod invariants;
 mod legal;
 mod lifecycle;
 mod mutate;

@@ -441,3 +441,17 @@ fn known_models_need_no_profile() {
     route.model = "claude-haiku-4-5".into();
     assert_eq!(route.sent(&chat(json!({"reasoning_effort":"low"})))["thinking"]["budget_tokens"], 2048);
 }
+
+#[test]
+fn a_limit_of_no_tokens_is_refused_before_any_upstream_is_called() {
+    for (client, body, member) in [
+        (Chat, chat(json!({"max_tokens":0})), "max_tokens"),
+        (Chat, chat(json!({"max_completion_tokens":0})), "max_completion_tokens"),
+        (Responses, responses(json!({"max_output_tokens":0})), "max_output_tokens"),
+        (Claude, claude(json!({"max_tokens":0})), "max_tokens"),
+    ] {
+        let upstream = if client == Claude { UpstreamKind::Openai } else { UpstreamKind::Claude };
+        let refused = Route::new(client, upstream).request(&body).unwrap_err();
+        assert_eq!(refused.param.as_deref(), Some(member), "{refused:?}");
+    }
+}

@@ -223,8 +223,8 @@ fn choice(value: Value) -> Result<ToolChoice, Rejection> {
 }
 
 fn controls(conversation: &mut Conversation, top: &mut Fields, losses: &mut Losses) -> Result<(), Rejection> {
-    let limit = top.count("max_tokens")?;
-    conversation.max_output = top.count("max_completion_tokens")?.or(limit);
+    let limit = top.limit("max_tokens")?;
+    conversation.max_output = top.limit("max_completion_tokens")?.or(limit);
     conversation.sampling =
         Sampling { temperature: top.number("temperature")?, top_p: top.number("top_p")?, top_k: top.number("top_k")? };
     conversation.stop = match top.any("stop") {

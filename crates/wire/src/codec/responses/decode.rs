@@ -208,7 +208,7 @@ impl Items<'_> {
 }
 
 fn controls(conversation: &mut Conversation, top: &mut Fields, losses: &mut Losses) -> Result<(), Rejection> {
-    conversation.max_output = top.count("max_output_tokens")?;
+    conversation.max_output = top.limit("max_output_tokens")?;
     conversation.sampling =
         Sampling { temperature: top.number("temperature")?, top_p: top.number("top_p")?, top_k: None };
     conversation.stream = top.boolean("stream")?.unwrap_or(false);
