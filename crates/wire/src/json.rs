@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
-use crate::loss::Rejection;
+use crate::{exact, loss::Rejection};
 
 /// A JSON object whose members are taken one by one; what is left over stays in it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Fields {
 
     /// A member of any type; `null` counts as absent.
     pub(crate) fn any(&mut self, member: &str) -> Option<Value> {
-        self.members.swap_remove(member).filter(|v| !v.is_null())
+        self.members.swap_remove(member).filter(|v| !v.is_null()).map(exact::rounded)
     }
 
     /// A text.

@@ -34,6 +34,7 @@ use serde_json::Value;
 pub use self::translator::Translator;
 use crate::{
     codec::{chat, claude, responses},
+    exact,
     head::Head,
     loss::{Losses, Rejection},
     neutral::Conversation,
@@ -99,7 +100,7 @@ impl<'p> Plan<'p> {
     /// A same-protocol upstream is not what this is for (its bytes are relayed, see [`same`]); it is served all the
     /// same, by the least that has to change.
     pub fn request(&self, body: &[u8], model: &str) -> Result<Encoded, Rejection> {
-        let parsed: Value = serde_json::from_slice(body)
+        let parsed = exact::read(body)
             .map_err(|why| Rejection::illegal("body", &format!("is not JSON that can be read: {why}")))?;
         let codex = self.upstream == UpstreamKind::Codex;
         if self.upstream.speaks(self.client) || (codex && self.client == Protocol::Responses) {
@@ -124,7 +125,7 @@ impl<'p> Plan<'p> {
         };
         let anthropic_version = (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
         Ok(Encoded {
-            body: bytes(&body),
+            body: exact::text(&body).into_bytes(),
             warnings,
             stream: asked.stream || codex,
             anthropic_version,
@@ -145,7 +146,7 @@ impl<'p> Plan<'p> {
             _ => return Err(Rejection::illegal("model", "is missing")),
         }
         Ok(Encoded {
-            body: bytes(&body),
+            body: exact::text(&body).into_bytes(),
             warnings: Losses::default(),
             stream: stream || codex,
             anthropic_version: None,
@@ -172,11 +173,6 @@ struct Asked {
     stream: bool,
     usage: bool,
     logprobs: bool,
-}
-
-/// A document as bytes; what we build can always be written.
-fn bytes(body: &Value) -> Vec<u8> {
-    serde_json::to_vec(body).unwrap_or_default()
 }
 
 /// Reads a request body of `protocol`.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{continued, intake::Taken};
 use crate::{
     codec::{claude, responses},
-    envelope,
+    envelope, exact,
     head::{Head, Progress},
     neutral::{Carrier, carrier},
     observe::{Document, End, Observer, Seen},
@@ -27,12 +27,12 @@ pub fn restore(protocol: Protocol, body: &[u8], model: &str) -> Option<Vec<u8>> 
     if !holds(carrier::PREFIX) && !holds(claude::OWN_SEARCH) && !holds(responses::OWN_SEARCH) {
         return None;
     }
-    let mut value: Value = serde_json::from_slice(body).ok()?;
+    let mut value = exact::read(body).ok()?;
     if !restore_value(protocol, &mut value) {
         return None;
     }
     value.as_object_mut()?.insert("model".to_owned(), Value::from(model));
-    Some(value.to_string().into_bytes())
+    Some(exact::text(&value).into_bytes())
 }
 
 /// Restores or removes carriers; whether there were any.

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::{
     codec::openai::{self, Part, Parts},
+    exact,
     json::Fields,
     loss::{Losses, Rejection},
     neutral::*,
@@ -139,7 +140,7 @@ fn call_of(mut call: Fields) -> Result<ToolCall, Rejection> {
         // Some clients send the arguments as an object.
         let input = match function.any("arguments") {
             Some(Value::String(text)) => Some(text),
-            Some(other) => Some(other.to_string()),
+            Some(other) => Some(exact::text(&other)),
             None => None,
         };
         (CallKind::Function, name, input)
