@@ -52,6 +52,8 @@ mod tests {
         {
             assert_eq!(read(body.as_bytes()), Some(expected.clone()), "{body}");
         }
+        let odd = format!(r#"["","models/","a","{}",7,{{"id":8}},"b"]"#, "x".repeat(257));
+        assert_eq!(read(odd.as_bytes()), Some(expected), "ids that are none are left out");
         assert_eq!(read(b"<html>"), None);
         assert_eq!(read(b"{\"x\":1}"), None);
     }

@@ -377,6 +377,33 @@ mod tests {
     }
 
     #[test]
+    fn a_document_counts_by_its_pages_and_a_text_by_its_length() {
+        let source = |mime: &str, length: usize| {
+            let data = "A".repeat(length);
+            let source = format!(r#"{{"type":"base64","data":"{data}","media_type":"{mime}"}}"#);
+            format!(
+                r#"{{"model":"m","messages":[{{"role":"user","content":[{{"type":"document","source":{source}}}]}}]}}"#
+            )
+        };
+        let input = |mime: &str, length: usize| ok(Protocol::Claude, &source(mime, length)).estimated_input;
+        let other = input("audio/wav", 0);
+        // 3 KiB are 4 KiB of base64.
+        assert_eq!(input("application/pdf", 4096) - other, 1500);
+        assert_eq!(input("application/pdf", 4096 * 10 + 4) - other, 1500 * 11);
+        assert_eq!(input("text/plain", 4000), 1000 + other);
+        assert_eq!(input("audio/wav", 4000), 750 + other);
+        // Members of that name elsewhere are text like any other.
+        let plain = |name: &str| {
+            let text = "b".repeat(400);
+            let body = format!(
+                r#"{{"model":"m","messages":[{{"role":"user","content":[{{"type":"text","{name}":"{text}"}}]}}]}}"#
+            );
+            ok(Protocol::Claude, &body).estimated_input
+        };
+        assert_eq!((plain("data"), plain("media_type")), (plain("text"), plain("text")));
+    }
+
+    #[test]
     fn sessions_of_real_clients_are_found() {
         let codex =
             ok(Protocol::Responses, r#"{"model":"m","client_metadata":{"session_id":"s"},"prompt_cache_key":"k"}"#);
