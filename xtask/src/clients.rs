@@ -27,7 +27,7 @@ const PYTHON: [(&str, &str); 2] = [("openai", "3.57.0"), ("anthropic", "2.14.0")
 
 /// Installs the clients and runs a turn of each; with every model, and with every fault, if `full`.
 pub(crate) fn run(full: bool) -> Result<Count> {
-    let mut sum = some("real clients", "agents", 21, full, || from_npm(&AGENTS))?;
+    let mut sum = some("real clients", "agents", 22, full, || from_npm(&AGENTS))?;
     sum.add(some("SDKs for Node", "node", 12, full, || from_npm(&NODE))?);
     sum.add(some("SDKs for Python", "python", 12, full, from_pypi)?);
     Ok(sum)

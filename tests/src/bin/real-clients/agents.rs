@@ -7,7 +7,7 @@ use headgate_tests::{fake::answer, harness::folder};
 
 use crate::{
     Sum,
-    bench::{Bench, Fault, KINDS, key, tail},
+    bench::{Bench, Fault, KINDS, PATIENCE, key, tail},
 };
 
 const CODEX: [&str; 3] = ["gpt-5-codex", "gpt-5.5", "gpt-6.2-sol"];
@@ -22,6 +22,8 @@ pub async fn run(bench: &Bench, fault: Fault, full: bool, sum: &mut Sum) {
     let how = fault.words();
     if fault == Fault::Refused {
         sum.note("codex, websocket first", codex(bench, fault, CODEX[0], true, KINDS[0]).await);
+        let silent = codex(bench, Fault::Silent, CODEX[0], false, "claude").await;
+        sum.note("codex on claude, which is silent for longer than codex waits", silent);
     }
     for (at, kind) in KINDS.into_iter().enumerate() {
         for model in chosen(&CODEX, at, full) {
@@ -57,8 +59,10 @@ async fn codex(bench: &Bench, fault: Fault, model: &str, websockets: bool, kind:
         "model = \"{model}\"\nmodel_provider = \"headgate\"\ncheck_for_update_on_startup = false\n\
          [analytics]\nenabled = false\n[features]\nplugins = false\n\
          [model_providers.headgate]\nname = \"headgate\"\nbase_url = \"{}/v1\"\nenv_key = \"HEADGATE_KEY\"\n\
-         wire_api = \"responses\"\nsupports_websockets = {websockets}\n",
-        bench.url
+         wire_api = \"responses\"\nsupports_websockets = {websockets}\n\
+         stream_idle_timeout_ms = {}\n",
+        bench.url,
+        if fault == Fault::Silent { PATIENCE } else { 300_000 },
     );
     std::fs::write(home.path().join("config.toml"), configuration)?;
     let mut command = bench.command(&program, home.path());

@@ -27,6 +27,8 @@ pub enum Fault {
     Early,
     /// The second breaks off in the middle of its output, once: its client begins again, or says what happened.
     Cut,
+    /// The second is silent for longer than its client waits for events: it hears from the gateway.
+    Silent,
 }
 
 impl Fault {
@@ -36,6 +38,7 @@ impl Fault {
             Self::Refused => "first candidate refuses",
             Self::Early => "first candidate breaks early",
             Self::Cut => "cut in the middle",
+            Self::Silent => "silent for long",
         }
     }
 }
@@ -89,18 +92,21 @@ impl Bench {
     fn script(&self, fault: Fault, (at, asked): (usize, &str)) {
         let normal = Behaviour { tool: true, pieces: 20, ..Behaviour::default() };
         self.first.always(match fault {
-            Fault::Refused | Fault::Cut => Behaviour::status(503),
+            Fault::Refused | Fault::Cut | Fault::Silent => Behaviour::status(503),
             Fault::Early => Behaviour { error_event: Some(Point::Event(1)), ..Behaviour::default() },
         });
-        let cut = |path: &str, at| {
-            let then = Behaviour { cut: Some(Point::MidEvent(at)), ..normal.clone() };
+        let rule = |path: &str, then: Behaviour| {
             let asked = Some(asked.to_owned());
             Rule { path: Some(path.to_owned()), containing: asked, times: Some(1), then, ..Rule::default() }
         };
-        // A Responses stream begins with one event more.
-        let once = [cut("/v1/chat/completions", at), cut("/v1/messages", at), cut("/v1/responses", at + 1)];
-        let broken = once.into_iter().filter(|_| fault == Fault::Cut);
-        self.second.script(broken.chain([Rule::always(normal.clone())]));
+        let cut = |path: &str, at| rule(path, Behaviour { cut: Some(Point::MidEvent(at)), ..normal.clone() });
+        let once = match fault {
+            Fault::Refused | Fault::Early => Vec::new(),
+            // A Responses stream begins with one event more.
+            Fault::Cut => vec![cut("/v1/chat/completions", at), cut("/v1/messages", at), cut("/v1/responses", at + 1)],
+            Fault::Silent => vec![rule("/v1/", Behaviour { first_event_ms: SILENCE, ..normal.clone() })],
+        };
+        self.second.script(once.into_iter().chain([Rule::always(normal.clone())]));
         self.first.forget();
         self.second.forget();
     }
@@ -143,6 +149,11 @@ impl Bench {
     }
 }
 
+/// Longer than a client with [`PATIENCE`] waits, in milliseconds.
+const SILENCE: u64 = 12_000;
+/// How long a client is told to wait for the next event, in milliseconds.
+pub const PATIENCE: u64 = 5000;
+
 /// How long a breaker stays open.
 const BREAKER: Duration = Duration::from_millis(100);
 
@@ -162,7 +173,7 @@ fn configuration(first: &Fake, second: &Fake) -> String {
     }
     format!(
         "version: 1
-settings: {{ breaker_open: 100ms, breaker_open_max: 100ms }}
+settings: {{ breaker_open: 100ms, breaker_open_max: 100ms, keep_alive: 3s }}
 upstreams:\n{upstreams}groups:\n{groups}keys:\n{keys}"
     )
 }
