@@ -445,3 +445,18 @@ fn a_text_block_that_only_cites_is_nothing() {
     let whole = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), &body).json();
     assert_eq!(whole["output"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn an_event_that_never_ends_is_what_the_answer_failed_of_and_its_end_changes_nothing() {
+    for (client, upstream) in [(Claude, UpstreamKind::Openai), (Responses, UpstreamKind::Codex)] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        let mut first = translator.push(Bytes::from_static(b"data: {\"x\":\""));
+        first.extend(translator.push(vec![b'x'; (16 << 20) + 1].into()));
+        assert!(first.is_empty());
+        let end = translator.end();
+        assert!(matches!(&end, Some(End::Failed(error)) if error.message.contains("larger than the limit")), "{end:?}");
+        assert!(translator.push(event(&text("late"))).is_empty() && translator.finish().is_empty());
+        assert_eq!(translator.end(), end);
+    }
+}
