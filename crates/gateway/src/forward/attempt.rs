@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::{
     Inbound, LastFailure, headers,
     opening::Waiting,
-    prepare::Prepared,
+    prepare::{Prepared, Translation},
     receive::{self, Failed, Ready, Terms},
     send, source, translated,
 };
@@ -133,6 +133,33 @@ fn terms<'a>(shared: &Shared, inbound: &'a Inbound, endpoint: &Endpoint, sent_mo
     }
 }
 
+/// Where the request goes, and its headers.
+fn request_head(
+    shared: &Shared,
+    inbound: &Inbound,
+    endpoint: &Endpoint,
+    translation: Option<&Translation>,
+    credential: Option<&HeaderValue>,
+) -> (String, HeaderMap) {
+    // A translated request carries what its encoder says, and nothing the client's program says of its own protocol.
+    let none = HeaderMap::new();
+    let (spoken, own, route, query) = match translation {
+        None => (inbound.protocol, &inbound.headers, inbound.route, inbound.query.as_deref()),
+        Some(_) => {
+            let spoken = own_protocol(endpoint.kind);
+            (spoken, &none, spoken.route(), None)
+        }
+    };
+    let session = inbound.session.as_deref();
+    let mut headers = headers::to_upstream(own, endpoint, spoken, credential, session, &shared.pseudonym);
+    if let Some(version) = translation.and_then(|t| t.anthropic_version.as_deref())
+        && let Ok(version) = HeaderValue::from_str(version)
+    {
+        headers.insert("anthropic-version", version);
+    }
+    (endpoint.url(route, query), headers)
+}
+
 /// One attempt: sends the request to the chosen candidate and reads the answer up to the commit boundary.
 pub async fn attempt(
     shared: &Arc<Shared>,
@@ -165,23 +192,7 @@ pub async fn attempt(
         let opens = translation.as_ref().filter(|t| !is_open && t.answers.keeps_alive());
         waiting.offer(opens.map(|t| early_headers(inbound, exchange, endpoint, &t.warnings)));
     }
-    // A translated request carries what its encoder says, and nothing the client's program says of its own protocol.
-    let none = HeaderMap::new();
-    let (spoken, own, route, query) = match &translation {
-        None => (inbound.protocol, &inbound.headers, inbound.route, inbound.query.as_deref()),
-        Some(_) => {
-            let spoken = own_protocol(endpoint.kind);
-            (spoken, &none, spoken.route(), None)
-        }
-    };
-    let session = inbound.session.as_deref();
-    let mut headers = headers::to_upstream(own, endpoint, spoken, credential, session, &shared.pseudonym);
-    if let Some(version) = translation.as_ref().and_then(|t| t.anthropic_version.as_deref())
-        && let Ok(version) = HeaderValue::from_str(version)
-    {
-        headers.insert("anthropic-version", version);
-    }
-    let url = endpoint.url(route, query);
+    let (url, headers) = request_head(shared, inbound, endpoint, translation.as_ref(), credential);
     let sending = send::send(endpoint, &url, headers, body, &terms, shared.clock);
     let sent = patiently(waiting, &mut translator, sending).await;
 
@@ -237,21 +248,10 @@ pub async fn attempt(
                 }
             } else {
                 let reading = send::read_refusal(response, shared.clock, &terms);
-                let refused = patiently(waiting, &mut translator, reading).await;
-                answer.bytes = refused.body.len() as u64;
-                answer.model_scoped = refused.error.model_scoped;
-                let failure = hide(headgate_routing::classify(&refused.error), credential);
-                let last = LastFailure {
-                    // Only who speaks its protocol is told in its words.
-                    body: translation.is_none().then(|| hide_bytes(refused.body, credential)),
-                    headers: returned,
-                    upstream: endpoint.name.to_string(),
-                    empty: None,
-                    failure,
-                };
-                let again = exchange.end_attempt(&answer, Some(&last.failure), outcome_of(last.failure.class));
-                note(endpoint, &last.failure);
-                return Err(AttemptFailed { last, again });
+                let refusal = patiently(waiting, &mut translator, reading).await;
+                // Only who speaks its protocol is told in its words.
+                let relayed = translation.is_none();
+                return Err(refused(exchange, endpoint, credential, answer, refusal, returned, relayed));
             }
         }
     };
@@ -269,6 +269,30 @@ pub async fn attempt(
         empty: (failed.empty.is_some()).then(|| Box::new((failed, status.unwrap_or(StatusCode::OK)))),
     };
     Err(AttemptFailed { last, again })
+}
+
+/// The candidate answered that it will not.
+fn refused(
+    exchange: &mut Exchange,
+    endpoint: &Endpoint,
+    credential: Option<&HeaderValue>,
+    mut answer: Answer<'_>,
+    refusal: send::Refusal,
+    headers: HeaderMap,
+    relayed: bool,
+) -> AttemptFailed {
+    answer.bytes = refusal.body.len() as u64;
+    answer.model_scoped = refusal.error.model_scoped;
+    let last = LastFailure {
+        failure: hide(headgate_routing::classify(&refusal.error), credential),
+        body: relayed.then(|| hide_bytes(refusal.body, credential)),
+        headers,
+        upstream: endpoint.name.to_string(),
+        empty: None,
+    };
+    let again = exchange.end_attempt(&answer, Some(&last.failure), outcome_of(last.failure.class));
+    note(endpoint, &last.failure);
+    AttemptFailed { last, again }
 }
 
 /// What an upstream says of our own credential is not repeated, whatever the credential looks like.
