@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::{
     command::{cargo, root, run_quietly, say, target, tools, which},
@@ -24,6 +24,16 @@ const AGENTS: [(&str, &[(&str, &str)]); 3] = [
 const NODE: [(&str, &[(&str, &str)]); 1] = [("sdk", &[("openai", "7.59.0"), ("@anthropic-ai/sdk", "1.14.0")])];
 /// The SDKs for Python.
 const PYTHON: [(&str, &str); 2] = [("openai", "3.57.0"), ("anthropic", "2.14.0")];
+
+/// `cargo xtask clients`: builds the programs and runs nothing else.
+pub(crate) fn alone(full: bool) -> Result<()> {
+    say("building the programs");
+    crate::command::run(cargo()?.args(["build", "--bins"]))?;
+    let mut sum = validate()?;
+    sum.add(run(full)?);
+    println!("{} passed, {} failed, {} skipped", sum.passed, sum.failed, sum.skipped);
+    if sum.failed > 0 { bail!("{} test(s) failed", sum.failed) } else { Ok(()) }
+}
 
 /// Installs the clients and runs a turn of each; with every model, and with every fault, if `full`.
 pub(crate) fn run(full: bool) -> Result<Count> {

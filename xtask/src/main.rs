@@ -47,6 +47,12 @@ enum Task {
         #[arg(long)]
         full: bool,
     },
+    /// Run the real clients alone: agents and SDKs through the gateway, and its documents against the SDKs' types.
+    Clients {
+        /// Every model name, and every fault.
+        #[arg(long)]
+        full: bool,
+    },
     /// Measure what the gateway costs, compared with no proxy and with nginx.
     Bench(bench::Args),
     /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
@@ -63,6 +69,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Run { release, headless, serve } => run::run(release, headless, &serve),
         Task::Test { full } => test::run(full),
+        Task::Clients { full } => clients::alone(full),
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Sqlx { check } => sqlx::prepare(check),

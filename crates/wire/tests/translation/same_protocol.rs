@@ -272,3 +272,19 @@ fn a_stream_of_the_clients_own_protocol_goes_on_behind_an_opening_of_ours() {
         assert!(matches!(document.end(), Some(End::Failed(_))), "{:?}", document.end());
     }
 }
+
+#[test]
+fn sealed_reasoning_without_text_is_nothing_to_a_chat_client() {
+    let body = json!({"id":"m","type":"message","role":"assistant","model":"x","stop_reason":"end_turn","content":[
+        {"type":"redacted_thinking","data":"abc"},{"type":"text","text":"Hi"}],"usage":{"input_tokens":1,"output_tokens":1}});
+    let route = Route::new(Chat, UpstreamKind::Claude);
+    let message = &route.answer_whole(&asked(Chat, false), body.to_string().as_bytes()).json()["choices"][0]["message"];
+    assert!(message["content"] == "Hi" && message.get("reasoning_content").is_none(), "{message}");
+    let mut thought = body.clone();
+    let thinking = json!({"type":"thinking","thinking":"Look.","signature":"s"});
+    thought["content"].as_array_mut().unwrap().insert(1, thinking.clone());
+    thought["content"].as_array_mut().unwrap().insert(2, thinking);
+    let message =
+        &route.answer_whole(&asked(Chat, false), thought.to_string().as_bytes()).json()["choices"][0]["message"];
+    assert_eq!(message["reasoning_content"], "Look.\n\nLook.");
+}
