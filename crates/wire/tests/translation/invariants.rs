@@ -3,7 +3,7 @@
 //! The first bytes of an input choose client, upstream and options; the rest is what a client or an upstream sends.
 
 use headgate_domain::{Protocol, UpstreamKind};
-use headgate_wire::{envelope, error, observe::End, request, sse};
+use headgate_wire::{envelope, error, observe::End, request, sse, translate::Answers};
 use serde_json::{Value, json};
 
 use super::{
@@ -87,16 +87,34 @@ pub fn request(input: &[u8]) {
 pub fn stream(input: &[u8]) {
     let [choice, options, step, body @ ..] = input else { return };
     let route = route(*choice, *options);
-    if !crosses(route.client, route.upstream) {
-        return;
-    }
     let asked = question(route.client, true);
+    if !crosses(route.client, route.upstream) {
+        return continued(&route, &asked, body, usize::from(*step).max(1));
+    }
     let whole = route.answer(&asked, [body]);
     check_stream(&route, &whole);
     let cut = route.answer(&asked, body.chunks(usize::from(*step).max(1)));
     check_stream(&route, &cut);
     assert_eq!(whole.end, cut.end, "however it is cut");
     assert_eq!(String::from_utf8_lossy(&whole.bytes), String::from_utf8_lossy(&cut.bytes), "however it is cut");
+}
+
+/// A stream of the client's own protocol behind an opening of ours: whatever it is, how it is cut changes nothing, and
+/// nothing of it is half an event.
+fn continued(route: &Route, asked: &Value, body: &[u8], step: usize) {
+    let read = |step: usize| {
+        let mut waiting = route.head(asked);
+        let mut bytes = waiting.keep_alive();
+        let mut translator = Answers::relayed(route.client).translator(route.head(asked).resumed(waiting.progress()));
+        for chunk in body.chunks(step) {
+            bytes.extend(translator.push(bytes::Bytes::copy_from_slice(chunk)));
+        }
+        bytes.extend(translator.finish());
+        (translator.end(), bytes)
+    };
+    let (end, bytes) = read(body.len().max(1));
+    assert!(bytes.ends_with(b"\n\n") && std::str::from_utf8(&bytes).is_ok());
+    assert_eq!(read(step), (end, bytes), "however it is cut");
 }
 
 /// An upstream's answer for a client that wants no stream.
