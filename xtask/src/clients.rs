@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::{
     command::{cargo, root, run_quietly, say, target, tools, which},
     isolated,
+    setup::{self, Need},
     test::Count,
 };
 
@@ -27,6 +28,7 @@ const PYTHON: [(&str, &str); 2] = [("openai", "3.57.0"), ("anthropic", "2.14.0")
 
 /// `cargo xtask clients`: builds the programs and runs nothing else.
 pub(crate) fn alone(full: bool) -> Result<()> {
+    setup::ensure(&[Need::Compiler, Need::Postgres, Need::Network, Need::Python])?;
     say("building the programs");
     crate::command::run(cargo()?.args(["build", "--bins"]))?;
     let mut sum = validate()?;
