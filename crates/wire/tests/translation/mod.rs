@@ -15,4 +15,5 @@ mod round_trips;
 mod same_protocol;
 mod symptoms_history;
 mod symptoms_options;
+mod symptoms_searches;
 mod symptoms_streams;

@@ -455,3 +455,13 @@ fn a_limit_of_no_tokens_is_refused_before_any_upstream_is_called() {
         assert_eq!(refused.param.as_deref(), Some(member), "{refused:?}");
     }
 }
+
+#[test]
+fn a_limit_below_what_responses_takes_is_raised_and_said_so() {
+    for (limit, sent, warned) in [(5, 16, true), (15, 16, true), (16, 16, false), (17, 17, false)] {
+        let body = chat(json!({"max_tokens":limit}));
+        let route = Route::new(Chat, UpstreamKind::OpenaiResponse);
+        assert_eq!(route.sent(&body)["max_output_tokens"], sent);
+        assert_eq!(route.warnings(&body).contains(&"clamped:max_output_tokens".to_owned()), warned, "{limit}");
+    }
+}

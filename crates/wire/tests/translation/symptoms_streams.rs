@@ -326,25 +326,6 @@ fn a_content_filter_is_seen_as_an_ordinary_end() {
     assert_eq!(of_type(&frames, "message_delta")[0]["delta"]["stop_reason"], "refusal");
 }
 
-/// CLIProxyAPI #3132, #364.
-#[test]
-fn a_web_search_shows_0_results() {
-    let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
-    let list = [
-        json!({"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"ws","action":{"type":"search","query":"q"}}}),
-        json!({"type":"response.output_text.delta","item_id":"m","output_index":1,"delta":"a"}),
-        json!({"type":"response.output_text.annotation.added","item_id":"m","output_index":1,"annotation":annotation}),
-        json!({"type":"response.output_item.done","output_index":1,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":"a","annotations":[annotation]}]}}),
-        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
-    ];
-    let (_, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
-    let blocks: Vec<&Value> = of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]).collect();
-    let kinds: Vec<&Value> = blocks.iter().map(|b| &b["type"]).collect();
-    assert_eq!(kinds, ["server_tool_use", "text", "web_search_tool_result"]);
-    assert_eq!(blocks[2]["content"].as_array().unwrap().len(), 1);
-    assert_eq!(of_type(&frames, "message_delta")[0]["usage"]["server_tool_use"]["web_search_requests"], 1);
-}
-
 #[test]
 fn parallel_calls_at_one_index_are_told_apart_by_a_new_id_with_a_name() {
     let body = chunks(&[tool(0, "a", "f", "{}"), tool(0, "b", "g", "{"), tool(0, "c", "", "}"), finish("stop")]);
