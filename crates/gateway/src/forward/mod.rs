@@ -157,7 +157,7 @@ async fn course(
         let Some(endpoint) = inbound.group().endpoint(choice.candidate.upstream).map(Arc::clone) else {
             let id = shared.routing.lock().health.release(choice.lease, shared.now());
             tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
-            return refuse::internal(inbound.protocol, exchange);
+            return fault(&inbound, exchange, waiting);
         };
         let prepared = match prepare::prepare(&inbound, &endpoint, &choice.sent_model) {
             Ok(prepared) => prepared,
@@ -294,7 +294,7 @@ fn conclude(
     last: Option<LastFailure>,
     waiting: Option<Waiting>,
 ) -> Response<Body> {
-    let Some(last) = last else { return refuse::internal(inbound.protocol, exchange) };
+    let Some(last) = last else { return fault(inbound, exchange, waiting) };
     let open = waiting.filter(Waiting::is_open);
     if let Some(empty) = last.empty {
         let (failed, status) = *empty;
@@ -311,6 +311,14 @@ fn conclude(
     match open {
         Some(open) => inside(inbound, exchange, &last.failure, &open),
         None => refuse::failed(shared, inbound, exchange, last),
+    }
+}
+
+/// Our own fault.
+fn fault(inbound: &Inbound, exchange: Exchange, waiting: Option<Waiting>) -> Response<Body> {
+    match waiting.filter(Waiting::is_open) {
+        Some(open) => inside(inbound, exchange, &Failure::new(Class::Gateway, refuse::FAULT), &open),
+        None => refuse::internal(inbound.protocol, exchange),
     }
 }
 

@@ -141,17 +141,13 @@ pub fn own(
     respond(&words, headers, refusal.code(), body)
 }
 
+/// What a client is told of a fault of ours.
+pub const FAULT: &str = "Headgate failed to serve this request; its log has the cause";
+
 /// Our own fault.
 pub fn internal(protocol: Protocol, exchange: Exchange) -> Response<Body> {
     let shared = Arc::clone(exchange.shared());
-    own(
-        &shared,
-        protocol,
-        exchange,
-        Refusal::InternalError,
-        "Headgate failed to serve this request; its log has the cause",
-        None,
-    )
+    own(&shared, protocol, exchange, Refusal::InternalError, FAULT, None)
 }
 
 /// The codes of what translating the request lost.
