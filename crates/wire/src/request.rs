@@ -32,12 +32,6 @@ pub struct Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRequest(pub String);
 
-impl fmt::Display for BadRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// Reads a body of `protocol`.
 pub fn read(protocol: Protocol, body: &[u8]) -> Result<Asked, BadRequest> {
     if body.trim_ascii().is_empty() {

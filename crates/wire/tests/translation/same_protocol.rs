@@ -288,3 +288,17 @@ fn sealed_reasoning_without_text_is_nothing_to_a_chat_client() {
         &route.answer_whole(&asked(Chat, false), thought.to_string().as_bytes()).json()["choices"][0]["message"];
     assert_eq!(message["reasoning_content"], "Look.\n\nLook.");
 }
+
+#[test]
+fn a_document_of_the_clients_own_protocol_has_output_if_it_says_something() {
+    let answer = |output: Value| json!({"id":"r","model":"sent","status":"completed","output":output}).to_string();
+    let item = json!({"type":"message","content":[{"type":"output_text","text":"Hi"}]});
+    let route = Route::new(Responses, UpstreamKind::Codex);
+    for (output, said) in [(json!([item]), true), (json!([]), false)] {
+        let mut translator = route.request(&asked(Responses, false)).unwrap().answers.translator(head(Responses));
+        translator.push(answer(output).into());
+        translator.finish();
+        assert_eq!(translator.seen().output, said);
+        assert_eq!(translator.end(), Some(if said { End::Complete } else { End::Empty }));
+    }
+}

@@ -465,3 +465,16 @@ fn a_limit_below_what_responses_takes_is_raised_and_said_so() {
         assert_eq!(route.warnings(&body).contains(&"clamped:max_output_tokens".to_owned()), warned, "{limit}");
     }
 }
+
+#[test]
+fn an_effort_of_none_is_only_sent_where_it_is_a_word() {
+    let body = chat(json!({"reasoning_effort":"none"}));
+    for (efforts, sent) in [
+        (json!(["none", "low", "high"]), Some(json!("none"))),
+        (json!(["low", "high"]), None),
+        (json!(["none"]), Some(json!("none"))),
+    ] {
+        let route = Route::new(Chat, UpstreamKind::OpenaiResponse).with(json!({"efforts":efforts}));
+        assert_eq!(route.sent(&body).pointer("/reasoning/effort").cloned(), sent, "{efforts}");
+    }
+}
