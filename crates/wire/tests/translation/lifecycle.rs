@@ -460,3 +460,25 @@ fn an_event_that_never_ends_is_what_the_answer_failed_of_and_its_end_changes_not
         assert_eq!(translator.end(), end);
     }
 }
+
+#[test]
+fn the_last_event_of_each_protocol_ends_an_answer_without_waiting_for_the_connection() {
+    let block = json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}});
+    let said = json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a"});
+    for (client, upstream, body) in [
+        (Chat, UpstreamKind::Claude, events(&[block, json!({"type":"message_stop"})])),
+        (Claude, UpstreamKind::Openai, chunks(&[text("a")])),
+        (
+            Claude,
+            UpstreamKind::OpenaiResponse,
+            events(&[said, json!({"type":"response.completed","response":{"status":"completed"}})]),
+        ),
+    ] {
+        let mut translator =
+            Route::new(client, upstream).request(&asked(client, true)).unwrap().answers.translator(head(client));
+        let bytes = translator.push(body.into());
+        assert_eq!(translator.end(), Some(End::Complete), "{upstream:?}");
+        oracle::check(client, &bytes, false).unwrap();
+        assert!(translator.finish().is_empty());
+    }
+}

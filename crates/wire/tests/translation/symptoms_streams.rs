@@ -503,3 +503,16 @@ fn every_search_has_its_result_also_when_no_page_is_cited() {
     );
     assert_eq!(whole["usage"]["server_tool_use"]["web_search_requests"], 3);
 }
+
+#[test]
+fn an_empty_content_beside_each_piece_of_reasoning_does_not_break_the_reasoning_up() {
+    for nothing in [json!(""), Value::Null] {
+        let thought = |text: &str| delta(json!({"content":nothing,"reasoning_content":text}));
+        let said = delta(json!({"content":"Done.","reasoning_content":""}));
+        let body = chunks(&[thought("Let "), thought("me "), thought("see."), said, finish("stop")]);
+        let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
+        let kinds: Vec<&Value> =
+            of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]["type"]).collect();
+        assert_eq!(kinds, ["thinking", "text"]);
+    }
+}
