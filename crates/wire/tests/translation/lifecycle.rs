@@ -51,7 +51,9 @@ fn keep_alives_open_the_stream_and_a_later_attempt_goes_on_where_they_stand() {
         assert!(answers.keeps_alive());
         let mut first = answers.translator(head(client));
         let mut bytes = first.keep_alive();
-        bytes.extend(first.keep_alive());
+        let alive = first.keep_alive();
+        assert!(frames(&alive).len() == 1 && alive != bytes, "a sign of life each time");
+        bytes.extend(alive);
         // It fails before its first output: another attempt goes on from there.
         assert!(first.push(event(&json!({"error":{"message":"no"}}))).is_empty());
         assert!(matches!(first.end(), Some(End::Failed(_))) && !first.seen().output);
