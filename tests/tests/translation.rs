@@ -4,6 +4,7 @@ use headgate_tests::{
     fake::{Behaviour, Fake, Point},
     harness::{Headgate, KEY, PATHS},
 };
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 
 /// Kinds of upstreams that are translated to, and the route each is called at.
@@ -206,4 +207,166 @@ async fn a_client_of_a_translated_stream_hears_from_us_while_the_upstream_is_sil
             assert!(heard && is_whole(path, &text), "{kind} {path}: {text}");
         }
     }
+}
+
+/// A question with this picture in it, in the protocol of a path.
+fn with_picture(path: &str, data: &str) -> Value {
+    let url = format!("data:image/png;base64,{data}");
+    let (part, list) = match path {
+        "/v1/chat/completions" => (json!({"type":"image_url","image_url":{"url":url}}), "messages"),
+        "/v1/responses" => (json!({"type":"input_image","detail":"auto","image_url":url}), "input"),
+        _ => (json!({"type":"image","source":{"type":"base64","media_type":"image/png","data":data}}), "messages"),
+    };
+    let mut body = json!({"model":"m"});
+    body[list] = json!([{"role":"user","content":[part]}]);
+    if path == "/v1/messages" {
+        body["max_tokens"] = json!(16);
+    }
+    body
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_picture_of_nine_megabytes_in_a_compressed_body_arrives_whole_in_every_dialect() {
+    let mut random = StdRng::seed_from_u64(1);
+    let data: String = (0..9 << 20).map(|_| char::from(b'A' + random.random_range(0..26))).collect();
+    for (kind, _) in KINDS {
+        let fake = Fake::start().await;
+        let headgate = start(&[(&fake, kind)], "").await;
+        for path in PATHS {
+            let body = with_picture(path, &data).to_string();
+            let request = headgate
+                .client
+                .post(format!("{}{path}", headgate.url))
+                .bearer_auth(KEY)
+                .header("content-type", "application/json");
+            let answer = match path {
+                "/v1/messages" => request.body(body),
+                _ => request.header("content-encoding", "zstd").body(zstd::encode_all(body.as_bytes(), 3).unwrap()),
+            };
+            let answer = answer.send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{kind} {path}");
+            let sent = fake.last().body;
+            assert!(sent.windows(data.len()).any(|w| w == data.as_bytes()), "{kind} {path}: {} bytes", sent.len());
+        }
+    }
+}
+
+/// A question in the protocol of a path with members changed, or left out where they are `null`.
+fn changed(path: &str, members: Value) -> Value {
+    let mut body = headgate_tests::harness::question(path, "m", false);
+    for (name, value) in members.as_object().unwrap() {
+        if value.is_null() {
+            body.as_object_mut().unwrap().remove(name);
+        } else {
+            body[name] = value.clone();
+        }
+    }
+    body
+}
+
+/// Bodies that contradict the protocol of a path, or themselves.
+fn illegal(path: &str) -> Vec<Value> {
+    let list = if path == "/v1/responses" { "input" } else { "messages" };
+    let turn = |turn: Value| changed(path, json!({list:[turn]}));
+    let mut all = vec![
+        json!([]),
+        json!({}),
+        changed(path, json!({"model":null})),
+        changed(path, json!({"model":7})),
+        changed(path, json!({list:7})),
+        changed(path, json!({list:[7]})),
+        changed(path, json!({"stream":"yes"})),
+        changed(path, json!({"temperature":"warm"})),
+        changed(path, json!({"tools":7})),
+        changed(path, json!({"tools":[7]})),
+        changed(path, json!({"tool_choice":7})),
+        turn(json!({"role":"ghost","content":"x"})),
+        turn(json!({"role":"user","content":7})),
+        turn(json!({"role":"user","content":[7]})),
+    ];
+    let ghost = |choice: Value, tool: Value| changed(path, json!({"tools":[tool],"tool_choice":choice}));
+    all.extend(match path {
+        "/v1/chat/completions" => vec![
+            changed(path, json!({"messages":null})),
+            changed(path, json!({"max_tokens":-1})),
+            changed(path, json!({"max_tokens":0})),
+            changed(path, json!({"max_completion_tokens":1.5})),
+            changed(path, json!({"tools":[{"type":"function","function":{}}]})),
+            changed(path, json!({"tool_choice":"perhaps"})),
+            changed(path, json!({"tool_choice":"required"})),
+            ghost(
+                json!({"type":"function","function":{"name":"ghost"}}),
+                json!({"type":"function","function":{"name":"f"}}),
+            ),
+            turn(json!({"role":"user","content":[{"type":"text"}]})),
+            turn(json!({"role":"user","content":[{"type":"image_url"}]})),
+            turn(json!({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png"}}]})),
+            turn(json!({"role":"tool","content":"x"})),
+            turn(json!({"role":"assistant","tool_calls":[{"id":"c"}]})),
+        ],
+        "/v1/responses" => vec![
+            changed(path, json!({"input":null})),
+            changed(path, json!({"max_output_tokens":"many"})),
+            changed(path, json!({"tools":[{"type":"function"}]})),
+            changed(path, json!({"tool_choice":"perhaps"})),
+            changed(path, json!({"tool_choice":"required"})),
+            ghost(json!({"type":"function","name":"ghost"}), json!({"type":"function","name":"f"})),
+            turn(json!({"type":"function_call","name":"f","arguments":"{}"})),
+            turn(json!({"type":"function_call_output","output":"x"})),
+            turn(json!({"role":"user","content":[{"type":"input_image"}]})),
+        ],
+        _ => vec![
+            changed(path, json!({"messages":null})),
+            changed(path, json!({"max_tokens":null})),
+            changed(path, json!({"max_tokens":"many"})),
+            changed(path, json!({"tools":[{}]})),
+            changed(path, json!({"tool_choice":{"type":"perhaps"}})),
+            changed(path, json!({"tool_choice":{"type":"any"}})),
+            changed(path, json!({"thinking":{"type":"perhaps"}})),
+            ghost(json!({"type":"tool","name":"ghost"}), json!({"name":"f","input_schema":{"type":"object"}})),
+            turn(json!({"role":"user"})),
+            turn(json!({"role":"user","content":[{"type":"text"}]})),
+            turn(json!({"role":"user","content":[{"type":"image"}]})),
+            turn(json!({"role":"user","content":[{"type":"tool_use","id":"c","name":"f","input":{}}]})),
+            turn(json!({"role":"assistant","content":[{"type":"tool_result","tool_use_id":"c"}]})),
+            turn(json!({"role":"user","content":[{"type":"tool_result","content":"x"}]})),
+        ],
+    });
+    all
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_contradicts_its_protocol_is_refused_before_any_upstream_is_called() {
+    let fake = Fake::start().await;
+    let mut served = Vec::new();
+    for (kind, route) in KINDS {
+        let headgate = start(&[(&fake, kind)], "").await;
+        for path in PATHS.into_iter().filter(|path| *path != route) {
+            for body in illegal(path) {
+                let answer = headgate.post(path, &body).send().await.unwrap();
+                let status = answer.status();
+                let error: Value = answer.json().await.unwrap();
+                let shape = if path == "/v1/messages" {
+                    error["type"] == "error" && error["error"]["type"] == "invalid_request_error"
+                } else {
+                    error["error"]["type"] == "invalid_request_error" && error["error"].get("code").is_some()
+                };
+                if status != 400 || !shape || !fake.seen().is_empty() {
+                    served.push(format!("{kind} {path} {status}: {body} {error}"));
+                }
+                fake.forget();
+            }
+            // Half a document, and one that is nested too deeply.
+            for raw in [
+                "{\"model\":\"m\",".to_owned(),
+                format!("{{\"model\":\"m\",\"x\":{}1{}}}", "[".repeat(200), "]".repeat(200)),
+            ] {
+                let request = headgate.client.post(format!("{}{path}", headgate.url)).bearer_auth(KEY);
+                let answer = request.header("content-type", "application/json").body(raw).send().await.unwrap();
+                assert_eq!(answer.status(), 400, "{kind} {path}");
+                assert!(fake.seen().is_empty());
+            }
+        }
+    }
+    assert!(served.is_empty(), "{} {served:#?}", served.len());
 }

@@ -20,6 +20,8 @@ use crate::{
 pub(crate) enum Name {
     /// Added latency, processor time, a large prompt.
     Latency,
+    /// Added latency of requests that are translated.
+    Translation,
     /// Requests a second.
     Throughput,
     /// First event and delay of events.

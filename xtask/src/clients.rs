@@ -1,56 +1,136 @@
-//! Real clients through the gateway: Codex and Claude Code, pinned, in a network namespace that has only loopback.
+//! Real clients through the gateway, pinned, in a network namespace that has only loopback: Codex, Claude Code,
+//! opencode and the official SDKs.
 
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::{
-    command::{run_quietly, say, target, tools, which},
+    command::{cargo, root, run_quietly, say, target, tools, which},
     isolated,
+    setup::{self, Need},
     test::Count,
 };
 
-/// Client programs: folder, npm package, version.
-const CLIENTS: [(&str, &str, &str); 2] =
-    [("codex", "@openai/codex", "0.171.0"), ("claude", "@anthropic-ai/claude-code", "2.1.332")];
+/// Programs from npm: folder, packages, versions.
+const AGENTS: [(&str, &[(&str, &str)]); 3] = [
+    ("codex", &[("@openai/codex", "0.171.0")]),
+    ("claude", &[("@anthropic-ai/claude-code", "2.1.332")]),
+    ("opencode", &[("opencode-ai", "1.18.33")]),
+];
+/// The SDKs for Node.
+const NODE: [(&str, &[(&str, &str)]); 1] = [("sdk", &[("openai", "7.59.0"), ("@anthropic-ai/sdk", "1.14.0")])];
+/// The SDKs for Python.
+const PYTHON: [(&str, &str); 2] = [("openai", "3.57.0"), ("anthropic", "2.14.0")];
 
-/// Installs the clients and runs a turn of each.
-pub(crate) fn run() -> Result<Count> {
+/// `cargo xtask clients`: builds the programs and runs nothing else.
+pub(crate) fn alone(full: bool) -> Result<()> {
+    setup::ensure(&[Need::Compiler, Need::Postgres, Need::Network, Need::Python])?;
+    say("building the programs");
+    crate::command::run(cargo()?.args(["build", "--bins"]))?;
+    let mut sum = validate()?;
+    sum.add(run(full)?);
+    println!("{} passed, {} failed, {} skipped", sum.passed, sum.failed, sum.skipped);
+    if sum.failed > 0 { bail!("{} test(s) failed", sum.failed) } else { Ok(()) }
+}
+
+/// Installs the clients and runs a turn of each; with every model, and with every fault, if `full`.
+pub(crate) fn run(full: bool) -> Result<Count> {
+    let mut sum = some("real clients", "agents", 22, full, || from_npm(&AGENTS))?;
+    sum.add(some("SDKs for Node", "node", 12, full, || from_npm(&NODE))?);
+    sum.add(some("SDKs for Python", "python", 12, full, from_pypi)?);
+    Ok(sum)
+}
+
+/// Runs those that `prepare` installs.
+fn some(name: &str, which: &str, tests: u64, full: bool, prepare: impl FnOnce() -> Result<PathBuf>) -> Result<Count> {
     let add = |inside: &mut Command| {
         let folder = prepare()?;
         let programs = target()?.join("debug");
-        inside.arg(programs.join("real-clients")).arg("--clients").arg(folder);
+        inside.arg(programs.join("real-clients")).arg(which).arg("--clients").arg(folder);
+        inside.arg("--scripts").arg(root()?.join("tests").join("clients"));
         inside.arg("--headgate").arg(programs.join("headgate"));
+        if full {
+            inside.arg("--full");
+        }
         Ok(())
     };
-    isolated::counted("real clients", CLIENTS.len() as u64, add, Count::of_sum)
+    isolated::counted(name, tests, add, Count::of_sum)
+}
+
+/// Holds what the tests of the translation produce against the types of the official SDKs.
+pub(crate) fn validate() -> Result<Count> {
+    let produced = target()?.join("produced");
+    let add = |inside: &mut Command| {
+        let python = from_pypi()?.join("python").join("bin").join("python");
+        if produced.exists() {
+            std::fs::remove_dir_all(&produced)?;
+        }
+        let tests = ["test", "--quiet", "--package", "headgate-wire", "--test", "translation"];
+        run_quietly(cargo()?.args(tests).env("HEADGATE_PRODUCED", std::path::absolute(&produced)?))?;
+        inside.arg(python).arg(root()?.join("tests").join("clients").join("validate.py")).arg(&produced);
+        Ok(())
+    };
+    isolated::counted("documents and the SDKs' types", 1, add, |text| {
+        // Thousands of documents are one test.
+        Count::of_sum(text).map(|count| Count::of(count.passed > 0 && count.failed == 0))
+    })
+}
+
+/// Where the clients are.
+fn folder() -> Result<PathBuf> {
+    Ok(tools()?.with_file_name("clients"))
 }
 
 /// Installs what is missing; gives the folder of the clients.
-fn prepare() -> Result<PathBuf> {
+fn from_npm(sets: &[(&str, &[(&str, &str)])]) -> Result<PathBuf> {
     let npm = which("npm").context("npm is not installed; install Node.js 20.19 or newer")?;
-    let folder = tools()?.with_file_name("clients");
-    for (name, package, version) in CLIENTS {
+    let folder = folder()?;
+    for (name, packages) in sets {
         let place = folder.join(name);
-        if !installed(&place, package, version) {
-            say(&format!("installing {package} {version}"));
-            std::fs::create_dir_all(&place)?;
-            std::fs::write(place.join("package.json"), "{\"private\":true}\n")?;
-            run_quietly(
-                Command::new(&npm)
-                    .current_dir(&place)
-                    .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
-                    .arg(format!("{package}@{version}")),
-            )?;
+        if packages.iter().all(|(package, version)| has_package(&place, package, version)) {
+            continue;
         }
+        let wanted: Vec<String> = packages.iter().map(|(package, version)| format!("{package}@{version}")).collect();
+        say(&format!("installing {}", wanted.join(", ")));
+        std::fs::create_dir_all(&place)?;
+        std::fs::write(place.join("package.json"), "{\"private\":true}\n")?;
+        run_quietly(
+            Command::new(&npm)
+                .current_dir(&place)
+                .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
+                .args(wanted),
+        )?;
     }
     Ok(folder)
 }
 
-fn installed(place: &Path, package: &str, version: &str) -> bool {
+fn has_package(place: &Path, package: &str, version: &str) -> bool {
     let manifest = place.join("node_modules").join(package).join("package.json");
     std::fs::read_to_string(manifest).is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
+}
+
+/// The same for Python, in an environment of its own.
+pub(crate) fn from_pypi() -> Result<PathBuf> {
+    let folder = folder()?;
+    let place = folder.join("python");
+    let wanted: Vec<String> = PYTHON.iter().map(|(package, version)| format!("{package}=={version}")).collect();
+    // Written when everything is there.
+    let mark = place.join("installed");
+    if std::fs::read_to_string(&mark).is_ok_and(|text| text == wanted.join("\n")) {
+        return Ok(folder);
+    }
+    let python = which("python3").context("python3 is not installed")?;
+    say(&format!("installing {}", wanted.join(", ")));
+    run_quietly(Command::new(python).args(["-m", "venv"]).arg(&place))?;
+    run_quietly(
+        Command::new(place.join("bin").join("python"))
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(&wanted),
+    )?;
+    std::fs::write(&mark, wanted.join("\n"))?;
+    Ok(folder)
 }

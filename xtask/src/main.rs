@@ -5,6 +5,7 @@
 mod bench;
 mod clients;
 mod command;
+mod fuzz;
 mod isolated;
 mod postgres;
 mod run;
@@ -46,8 +47,16 @@ enum Task {
         #[arg(long)]
         full: bool,
     },
+    /// Run the real clients alone: agents and SDKs through the gateway, and its documents against the SDKs' types.
+    Clients {
+        /// Every model name, and every fault.
+        #[arg(long)]
+        full: bool,
+    },
     /// Measure what the gateway costs, compared with no proxy and with nginx.
     Bench(bench::Args),
+    /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
+    Fuzz(fuzz::Args),
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -60,7 +69,9 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Run { release, headless, serve } => run::run(release, headless, &serve),
         Task::Test { full } => test::run(full),
+        Task::Clients { full } => clients::alone(full),
         Task::Bench(args) => bench::bench(&args),
+        Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
 }

@@ -28,6 +28,8 @@ pub(crate) enum Need {
     Browser,
     /// `ip` and `unshare`, to put real clients into a network namespace of their own (Linux).
     Network,
+    /// Python with its virtual environments, for the SDKs (Linux).
+    Python,
 }
 
 const CLUSTER_CONFIGURATION: &str = "/etc/postgresql-common/createcluster.conf";
@@ -65,6 +67,9 @@ impl Need {
             }
             Self::Browser => which("chromium").is_some(),
             Self::Network => cfg!(not(target_os = "linux")) || (which("ip").is_some() && which("unshare").is_some()),
+            Self::Python => {
+                cfg!(not(target_os = "linux")) || ask("python3", &["-c", "import venv, ensurepip"]).is_some()
+            }
         }
     }
 
@@ -76,6 +81,7 @@ impl Need {
             Self::Display => "A virtual display with WebDriver and a keychain",
             Self::Browser => "Chromium",
             Self::Network => "ip and unshare",
+            Self::Python => "Python 3 with venv",
         }
     }
 
@@ -91,12 +97,14 @@ impl Need {
             }
             Self::Browser => &["chromium", "fonts-noto-cjk"],
             Self::Network => &["iproute2", "util-linux"],
+            Self::Python => &["python3", "python3-venv"],
         }
     }
 
     fn by_hand(self) -> &'static str {
         match (self, std::env::consts::OS) {
             (Self::Network, _) => "install iproute2 and util-linux with the system's package manager",
+            (Self::Python, _) => "install python3 with its venv module",
             (Self::WebView, _) => {
                 "install the development packages of WebKitGTK 4.1, libayatana-appindicator3 and librsvg"
             }

@@ -54,7 +54,9 @@ const FULL: [(&str, &str); 3] =
 /// Runs everything; an error if anything failed.
 pub(crate) fn run(full: bool) -> Result<()> {
     ui::ensure_node()?;
-    setup::ensure(&[Need::Compiler, Need::Postgres, Need::Network, Need::WebView, Need::Display, Need::Browser])?;
+    let needs =
+        [Need::Compiler, Need::Postgres, Need::Network, Need::Python, Need::WebView, Need::Display, Need::Browser];
+    setup::ensure(&needs)?;
     ui::build()?;
     let mut sum = Count::default();
     let mut broken = Vec::new();
@@ -78,7 +80,8 @@ pub(crate) fn run(full: bool) -> Result<()> {
     part("pages", ui::test()?);
     part("pages in a browser", ui::browser(full)?);
     part("window", window::test()?);
-    part("real clients", clients::run()?);
+    part("the SDKs' types", clients::validate()?);
+    part("real clients", clients::run(full)?);
     if full {
         for tool in ["deny", "machete"] {
             part(tool, optional(tool)?);

@@ -21,7 +21,7 @@ use crate::{
     config::Bootstrap,
     control::Control,
     events::{Event, Events},
-    forward::waiting::Waiting,
+    forward::line::Lines,
     incidents::{Incident, IncidentKind, Incidents},
     ingress::{auth::InvalidKeys, models::ModelLists},
     outbound::Clients,
@@ -63,7 +63,7 @@ pub struct Shared {
     /// The newest turns of health.
     pub incidents: Incidents,
     /// Requests that wait for room.
-    pub waiting: Arc<Waiting>,
+    pub lines: Arc<Lines>,
     /// Live events.
     pub events: Events,
     /// Model lists of upstreams.
@@ -152,7 +152,7 @@ impl Shared {
     /// Gives a claim back without a result.
     pub fn release(&self, lease: Lease) -> Effect {
         let effect = self.routing.lock().health.release(lease, self.now());
-        self.waiting.room();
+        self.lines.room();
         effect
     }
 
@@ -164,7 +164,7 @@ impl Shared {
             let routing = &mut *self.routing.lock();
             routing.health.complete(lease, done, now, &mut routing.rng)
         };
-        self.waiting.room();
+        self.lines.room();
         if let Some(transition) = effect.transition {
             self.events.send(Event::health(upstream, transition, now));
             let (kind, class) = match transition {

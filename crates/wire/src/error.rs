@@ -149,6 +149,11 @@ mod tests {
             (r#"{"error":"m"}"#, "m", None),
             (r#"{"message":"m","code":7}"#, "m", Some("7")),
             (r#"{"detail":"m"}"#, "m", None),
+            (r#"{"detail":[{"loc":["body"]}]}"#, r#"[{"loc":["body"]}]"#, None),
+            (r#"{"detail":{"reason":"m"}}"#, r#"{"reason":"m"}"#, None),
+            (r#"{"error":{"msg":"m","status":"UNAVAILABLE"}}"#, "m", None),
+            (r#"{"response":{"error":{"message":"m","code":"c"}}}"#, "m", Some("c")),
+            (r#"{"error":null,"error_message":"m"}"#, "m", None),
             (r#"{"code":1001,"msg":"m"}"#, "m", Some("1001")),
             (r#"{"type":"error","message":"m","code":"c"}"#, "m", Some("c")),
         ] {
@@ -161,6 +166,7 @@ mod tests {
             ("<html><body>Bad gateway</body></html>", "upstream answered HTTP 502"),
             ("no healthy upstream", "upstream answered HTTP 502: no healthy upstream"),
             ("[1,2]", "upstream answered HTTP 502: [1,2]"),
+            (r#"{"detail":true}"#, "upstream answered HTTP 502: {\"detail\":true}"),
         ] {
             let error = read(Some(502), body.as_bytes());
             assert_eq!(error.message, message);

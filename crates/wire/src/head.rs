@@ -1,7 +1,7 @@
 //! The client's side of an answer: what stays the same whichever upstream gives it.
 //!
-//! A [`Head`] outlives attempts. Keep-alives may open the client's stream before any upstream has said a word; the next
-//! attempt then goes on where the head stands, with the same id and the next sequence number.
+//! Keep-alives may open the client's stream before any upstream has said a word; the head of the next attempt then goes
+//! on from the [`Progress`] of the one before, with the same id and the next sequence number.
 
 use std::sync::Arc;
 
@@ -9,6 +9,20 @@ use headgate_domain::{Failure, Protocol};
 use serde::Serialize;
 
 use crate::{codec, ids::Seed};
+
+/// How far a client's stream has come before any upstream's output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    opened: bool,
+    sequence: u64,
+}
+
+impl Progress {
+    /// Whether the client's stream was opened: from then on a failure has to be told inside it.
+    pub fn is_open(self) -> bool {
+        self.opened
+    }
+}
 
 /// Id, model, time and progress of one answer to a client.
 #[derive(Debug)]
@@ -52,8 +66,19 @@ impl Head {
         }
     }
 
-    /// Whether the client's stream was opened: from then on a failure has to be told inside it.
-    pub fn is_open(&self) -> bool {
+    /// The same, in a stream that has come so far.
+    #[must_use]
+    pub fn resumed(mut self, progress: Progress) -> Self {
+        Progress { opened: self.opened, sequence: self.sequence } = progress;
+        self
+    }
+
+    /// How far the client's stream has come.
+    pub fn progress(&self) -> Progress {
+        Progress { opened: self.opened, sequence: self.sequence }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
         self.opened
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
-use crate::loss::Rejection;
+use crate::{exact, loss::Rejection};
 
 /// A JSON object whose members are taken one by one; what is left over stays in it.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Fields {
 
     /// A member of any type; `null` counts as absent.
     pub(crate) fn any(&mut self, member: &str) -> Option<Value> {
-        self.members.swap_remove(member).filter(|v| !v.is_null())
+        self.members.swap_remove(member).filter(|v| !v.is_null()).map(exact::rounded)
     }
 
     /// A text.
@@ -94,6 +94,14 @@ impl Fields {
         let whole = |f: f64| (f.fract() == 0.0 && (0.0..1e15).contains(&f)).then_some(f as u64);
         let count = number.as_u64().or_else(|| number.as_f64().and_then(whole));
         count.map(Some).ok_or_else(|| self.wrong(member, "is not a count"))
+    }
+
+    /// A limit: a count of at least one.
+    pub(crate) fn limit(&mut self, member: &str) -> Result<Option<u64>, Rejection> {
+        match self.count(member)? {
+            Some(0) => Err(self.wrong(member, "is zero")),
+            count => Ok(count),
+        }
     }
 
     /// A list.

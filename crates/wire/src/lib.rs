@@ -12,6 +12,7 @@
 mod codec;
 pub mod envelope;
 pub mod error;
+mod exact;
 mod extensions;
 pub mod head;
 mod ids;

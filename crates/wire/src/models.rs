@@ -52,7 +52,25 @@ mod tests {
         {
             assert_eq!(read(body.as_bytes()), Some(expected.clone()), "{body}");
         }
+        let odd = format!(r#"["","models/","a","{}",7,{{"id":8}},"b"]"#, "x".repeat(257));
+        assert_eq!(read(odd.as_bytes()), Some(expected), "ids that are none are left out");
         assert_eq!(read(b"<html>"), None);
         assert_eq!(read(b"{\"x\":1}"), None);
+    }
+
+    #[test]
+    fn a_list_is_in_the_dialect_of_whoever_asks() {
+        let ids: BTreeSet<String> = ["a".to_owned(), "b".to_owned()].into();
+        let openai = list(&ids, false);
+        assert_eq!((&openai["object"], &openai["models"]), (&json!("list"), &json!([])));
+        assert_eq!((&openai["data"][1]["id"], &openai["data"][1]["object"]), (&json!("b"), &json!("model")));
+        let anthropic = list(&ids, true);
+        assert_eq!(
+            (&anthropic["first_id"], &anthropic["last_id"], &anthropic["has_more"]),
+            (&json!("a"), &json!("b"), &json!(false))
+        );
+        assert_eq!((&anthropic["data"][0]["id"], &anthropic["data"][0]["type"]), (&json!("a"), &json!("model")));
+        assert_eq!(one(&ids, "b", true).as_ref(), Some(&anthropic["data"][1]));
+        assert_eq!(one(&ids, "c", true), None);
     }
 }

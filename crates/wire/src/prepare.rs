@@ -91,6 +91,16 @@ fn select_tools(
     losses: &mut Losses,
 ) -> Result<Option<ToolChoice>, Rejection> {
     let mut choice = conversation.tool_choice.take();
+    let declared = |name: &str| conversation.tools.iter().any(|tool| tool.name == name || full_name(tool) == name);
+    match &choice {
+        Some(ToolChoice::Required) if conversation.tools.is_empty() => {
+            return Err(Rejection::illegal("tool_choice", "demands a tool where none is declared"));
+        }
+        Some(ToolChoice::Tool { name, .. }) if !declared(name) => {
+            return Err(Rejection::illegal("tool_choice", "names a tool that is not declared"));
+        }
+        _ => {}
+    }
     if let Some(ToolChoice::Allowed { required, names }) = &choice {
         conversation.tools.retain(|tool| names.iter().any(|n| *n == tool.name || *n == full_name(tool)));
         choice = Some(if *required { ToolChoice::Required } else { ToolChoice::Auto });

@@ -87,6 +87,8 @@ mod tests {
         assert_eq!(wait("retry-after-ms", "1500"), Some(Duration::from_millis(1500)));
         assert_eq!(wait("retry-after", "Tue, 14 Nov 2023 22:13:30 GMT"), Some(s(10)));
         assert_eq!(wait("x-ratelimit-reset-requests", "6m0s"), Some(s(360)));
+        assert_eq!(wait("x-ratelimit-reset-requests", "1h2m3.5s"), Some(Duration::from_millis(3_723_500)));
+        assert_eq!(wait("x-ratelimit-reset-requests", "6y"), None);
         assert_eq!(wait("x-ratelimit-reset-tokens", "250ms"), Some(Duration::from_millis(250)));
         assert_eq!(wait("anthropic-ratelimit-requests-reset", "2023-11-14T22:13:50Z"), Some(s(30)));
         assert_eq!(wait("x-ratelimit-reset", "1700000007"), Some(s(7)));

@@ -202,6 +202,7 @@ mod tests {
             }
             if splitter.waiting() > 5 {
                 out.extend_from_slice(&splitter.flow());
+                assert!(splitter.waiting() == 0 && splitter.is_mid_event());
             }
         }
         out.extend_from_slice(&splitter.finish().unwrap().unsent());

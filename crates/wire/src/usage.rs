@@ -152,6 +152,13 @@ mod tests {
             r#"{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":1}"#,
         );
         assert_eq!((usage.write_5m, usage.write_1h, usage.write_other, usage.input()), (Some(10), Some(20), None, 31));
+        let usage = read(
+            Protocol::Claude,
+            r#"{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10},"output_tokens":1}"#,
+        );
+        assert_eq!((usage.write_5m, usage.write_1h, usage.write_other, usage.input()), (Some(10), None, Some(20), 31));
+        let whole = read(Protocol::Claude, r#"{"cache_creation_input_tokens":30}"#);
+        assert_eq!((whole.write_other, whole.write_5m), (Some(30), None));
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Args {
 }
 
 const ANSWER: &str = r#"{"id":"chatcmpl-bench0000000000000000000000","object":"chat.completion","created":1700000000,"model":"bench-1","choices":[{"index":0,"message":{"role":"assistant","content":"The quick brown fox jumps over the lazy dog, as it has done a thousand times before."},"finish_reason":"stop"}],"usage":{"prompt_tokens":250,"completion_tokens":21,"total_tokens":271},"system_fingerprint":"fp_bench"}"#;
+/// The same in the other protocol.
+const MESSAGE: &str = r#"{"id":"msg_bench000000000000000000000000","type":"message","role":"assistant","model":"bench-1","content":[{"type":"text","text":"The quick brown fox jumps over the lazy dog, as it has done a thousand times before."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":250,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":21}}"#;
 const EVENTS_HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const LAST: &str = concat!(
     r#"data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1700000000,"model":"bench-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":250,"completion_tokens":21,"total_tokens":271}}"#,
@@ -67,10 +69,11 @@ async fn serve(listener: TcpListener, service_time: Duration) -> Result<()> {
 
 async fn connection(mut stream: TcpStream, service_time: Duration) -> Result<()> {
     let mut received = Vec::with_capacity(16 * 1024);
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{ANSWER}",
-        ANSWER.len()
-    );
+    let whole = |body: &str| {
+        let length = body.len();
+        format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    let (answer, message) = (whole(ANSWER), whole(MESSAGE));
     loop {
         let (head, body) = loop {
             if let Some(found) = Head::read(&received)? {
@@ -100,6 +103,7 @@ async fn connection(mut stream: TcpStream, service_time: Duration) -> Result<()>
             let interval = Duration::from_micros(parameter(&head.first, "interval=").unwrap_or(0));
             events(&mut stream, count, interval).await?;
         } else {
+            let answer = if head.first.starts_with("POST /v1/messages") { &message } else { &answer };
             stream.write_all(answer.as_bytes()).await?;
         }
     }

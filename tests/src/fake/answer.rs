@@ -314,7 +314,15 @@ fn responses(model: &str, content: Content, behaviour: &Behaviour) -> Vec<Value>
     } else if let Some(item) = done.first() {
         let mut opened = item.clone();
         opened["status"] = json!("in_progress");
+        let (member, event) = match item["type"].as_str() {
+            Some("custom_tool_call") => ("input", "response.custom_tool_call_input"),
+            _ => ("arguments", "response.function_call_arguments"),
+        };
+        opened[member] = json!("");
         all.push(json!({"type":"response.output_item.added","output_index":index,"item":opened}));
+        let id = &item["id"];
+        all.push(json!({"type":format!("{event}.delta"),"item_id":id,"output_index":index,"delta":item[member]}));
+        all.push(json!({"type":format!("{event}.done"),"item_id":id,"output_index":index,"name":item["name"],member:item[member]}));
         all.push(json!({"type":"response.output_item.done","output_index":index,"item":item}));
     }
     if behaviour.reasoning {

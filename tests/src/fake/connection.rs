@@ -100,7 +100,7 @@ pub(super) async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) {
             if !seen.path.starts_with("/__") {
                 state.seen.push(seen.clone());
             }
-            script::take(&mut state.rules, &seen.path, &model, &key)
+            script::take(&mut state.rules, &seen.path, &model, &key, &seen.body)
         };
         let answered = tokio::select! {
             after = respond(&mut write, &seen, &behaviour, &state) => after,

@@ -97,6 +97,8 @@ pub struct Rule {
     pub model: Option<String>,
     /// Only this credential.
     pub key: Option<String>,
+    /// Only bodies with this text in them.
+    pub containing: Option<String>,
     /// So many times; absent: for ever.
     pub times: Option<usize>,
     /// How.
@@ -126,12 +128,14 @@ impl Rule {
 }
 
 /// Takes the behaviour for a request from the script.
-pub(crate) fn take(rules: &mut [Rule], path: &str, model: &str, key: &str) -> Behaviour {
+pub(crate) fn take(rules: &mut [Rule], path: &str, model: &str, key: &str, body: &[u8]) -> Behaviour {
+    let has = |text: &String| memchr::memmem::find(body, text.as_bytes()).is_some();
     let fits = |rule: &&mut Rule| {
         rule.times != Some(0)
             && rule.path.as_ref().is_none_or(|p| path.starts_with(p))
             && rule.model.as_ref().is_none_or(|m| m == model)
             && rule.key.as_ref().is_none_or(|k| k == key)
+            && rule.containing.as_ref().is_none_or(has)
     };
     match rules.iter_mut().find(fits) {
         Some(rule) => {

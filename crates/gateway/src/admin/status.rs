@@ -126,7 +126,7 @@ async fn status(State(shared): State<Arc<Shared>>) -> Json<Status> {
         vault: VaultStatus { kind: shared.control.vault.kind().as_str(), missing_credentials: missing },
         journal: shared.journal.stats(),
         in_flight: Counters::get(&counters.in_flight),
-        waiting: shared.waiting.len(),
+        waiting: shared.lines.len(),
         requests_finished: Counters::get(&counters.finished),
         attempts_made: Counters::get(&counters.attempts),
         affinity: AffinityStatus {

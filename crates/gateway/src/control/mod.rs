@@ -154,7 +154,7 @@ impl Shared {
         }
         drop(before);
         // A limit may have been raised.
-        self.waiting.room();
+        self.lines.room();
         self.clients.prune();
         self.keep(revision, &configuration);
         self.events.send(Event::Revision { revision });

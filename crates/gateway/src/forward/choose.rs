@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use headgate_domain::UpstreamId;
 use headgate_routing::{Candidate, Choice, Need, Refusal, Refused, Time, Wait, repeat_delay};
 
-use super::{Inbound, prepare::Excluded, waiting::Place};
+use super::{Inbound, line::Place, prepare::Excluded};
 use crate::{
     exchange::Exchange,
     shared::{Counters, Shared},
@@ -42,7 +42,7 @@ pub async fn choose(
     let mut contended = false;
     let mut alarm = began + inbound.group().queue.wait.0;
     // A newcomer stands behind those who wait already.
-    let mut place = if first && shared.waiting.has(inbound.group().id) { join(shared, inbound) } else { None };
+    let mut place = if first && shared.lines.has(inbound.group().id) { join(shared, inbound) } else { None };
     loop {
         if let Some(place) = &place {
             tokio::select! {
@@ -94,7 +94,7 @@ pub async fn choose(
 
 fn join(shared: &Shared, inbound: &Inbound) -> Option<Place> {
     let group = inbound.group();
-    shared.waiting.join(group.id, inbound.key.id, usize::try_from(group.queue.size).unwrap_or(usize::MAX))
+    shared.lines.join(group.id, inbound.key.id, usize::try_from(group.queue.size).unwrap_or(usize::MAX))
 }
 
 /// A request that has waited goes on with the newest configuration.

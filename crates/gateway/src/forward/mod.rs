@@ -1,36 +1,39 @@
 //! The way of a request to an upstream and back: choose, send, judge, and, before the commit boundary, choose again.
 
+mod attempt;
 mod choose;
 pub mod headers;
+pub mod line;
+mod opening;
 mod prepare;
 pub mod receive;
 pub mod relay;
 pub mod send;
 pub mod source;
 mod translated;
-pub mod waiting;
 pub mod watch;
 
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use headgate_domain::{Class, Failure, Outcome, Protocol, audit::BreakerState};
+use headgate_domain::{Class, Failure, Outcome, Protocol};
 use headgate_routing::{Choice, Features, Need, Refusal as Routed, Refused, Time, may_repeat};
-use headgate_wire::{envelope::Refusal, head::Head, loss::Losses, request::Asked};
+use headgate_wire::{envelope::Refusal, request::Asked};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use self::{
+    attempt::{Answered, attempt},
     choose::Unchosen,
-    prepare::{Excluded, Prepared},
-    receive::{Failed, Ready, Terms},
+    opening::Waiting,
+    prepare::Excluded,
+    receive::Failed,
     relay::{Facts, Relay},
 };
 use crate::{
     clock::millis,
-    exchange::{self, Answer, Exchange, outcome_of},
+    exchange::{Answer, Exchange, outcome_of},
     ingress::refuse,
-    question::own_protocol,
     shared::Shared,
     snapshot::{Endpoint, Group, Key, Snapshot},
 };
@@ -122,8 +125,26 @@ impl Inbound {
     }
 }
 
-/// Serves a request: tries candidates until one answers.
-pub async fn forward(shared: &Arc<Shared>, mut inbound: Inbound, mut exchange: Exchange) -> Response<Body> {
+/// Serves a request: tries candidates until one answers. A stream that may be translated does not keep its client
+/// waiting in silence.
+pub async fn forward(shared: &Arc<Shared>, inbound: Inbound, exchange: Exchange) -> Response<Body> {
+    let translates = |endpoint: &Arc<Endpoint>| !endpoint.kind.speaks(inbound.protocol);
+    if !inbound.asked.stream || !inbound.group().endpoints.iter().any(translates) {
+        return course(Arc::clone(shared), inbound, exchange, None).await;
+    }
+    let keep_alive = inbound.snapshot.settings.keep_alive.0;
+    let own = Arc::clone(shared);
+    opening::serve(shared.clock, keep_alive, |waiting| Box::pin(course(own, inbound, exchange, Some(waiting)))).await
+}
+
+/// The candidates, one after the other.
+async fn course(
+    shared: Arc<Shared>,
+    mut inbound: Inbound,
+    mut exchange: Exchange,
+    mut waiting: Option<Waiting>,
+) -> Response<Body> {
+    let shared = &shared;
     if inbound.snapshot.settings.retry_same > 0 {
         shared.routing.lock().repeats.request(shared.now());
     }
@@ -140,13 +161,13 @@ pub async fn forward(shared: &Arc<Shared>, mut inbound: Inbound, mut exchange: E
                     Ok(choice) => choice,
                     Err(Unchosen::Refused(refused)) => {
                         exchange.record.reasons.push(&refused.reasons);
-                        return nobody(shared, &inbound, exchange, last, &refused, &excluded);
+                        return nobody(shared, &inbound, exchange, last, &refused, &excluded, waiting);
                     }
                     Err(Unchosen::KeyGone) => {
                         let message = "this access key was removed while the request waited for room";
                         return refuse::own(shared, inbound.protocol, exchange, Refusal::InvalidKey, message, None);
                     }
-                    Err(Unchosen::Stopping) => return stopping(shared, &inbound, exchange),
+                    Err(Unchosen::Stopping) => return stopping(shared, &inbound, exchange, waiting),
                 }
             }
         };
@@ -154,7 +175,7 @@ pub async fn forward(shared: &Arc<Shared>, mut inbound: Inbound, mut exchange: E
         let Some(endpoint) = inbound.group().endpoint(choice.candidate.upstream).map(Arc::clone) else {
             let id = shared.release(choice.lease);
             tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
-            return refuse::internal(inbound.protocol, exchange);
+            return fault(&inbound, exchange, waiting);
         };
         let prepared = match prepare::prepare(&inbound, &endpoint, &choice.sent_model) {
             Ok(prepared) => prepared,
@@ -167,11 +188,11 @@ pub async fn forward(shared: &Arc<Shared>, mut inbound: Inbound, mut exchange: E
         };
         let (candidate, sent_model) = (choice.candidate, choice.sent_model.clone());
         let answered = tokio::select! {
-            answered = attempt(shared, &inbound, &mut exchange, choice, &endpoint, prepared) => answered,
-            () = shared.deadline.cancelled() => return stopping(shared, &inbound, exchange),
+            answered = attempt(shared, &inbound, &mut exchange, choice, &endpoint, prepared, &mut waiting) => answered,
+            () = shared.deadline.cancelled() => return stopping(shared, &inbound, exchange, waiting),
         };
         let failed = match answered {
-            Ok(answered) => return commit(&inbound, exchange, &endpoint, answered),
+            Ok(answered) => return commit(&inbound, exchange, &endpoint, answered, waiting),
             Err(failed) => failed,
         };
         let failure = &failed.last.failure;
@@ -185,229 +206,19 @@ pub async fn forward(shared: &Arc<Shared>, mut inbound: Inbound, mut exchange: E
         }
         last = Some(failed.last);
         if !failed.again || inbound.wishes.first_only {
-            return conclude(shared, &inbound, exchange, last);
+            return conclude(shared, &inbound, exchange, last, waiting);
         }
     }
-}
-
-/// A candidate that answered.
-struct Answered {
-    ready: Ready,
-    status: StatusCode,
-    headers: HeaderMap,
-    /// The name to put in the place of the model's.
-    asked: Option<String>,
-    /// What translating the request lost; absent where it was not translated.
-    warnings: Option<Losses>,
-    until: Option<Time>,
-}
-
-/// A candidate that did not.
-struct AttemptFailed {
-    last: LastFailure,
-    again: bool,
-}
-
-/// One attempt: sends the request to the chosen candidate and reads the answer up to the commit boundary.
-async fn attempt(
-    shared: &Arc<Shared>,
-    inbound: &Inbound,
-    exchange: &mut Exchange,
-    choice: Choice,
-    endpoint: &Arc<Endpoint>,
-    prepared: Prepared,
-) -> Result<Answered, AttemptFailed> {
-    let settings = &inbound.snapshot.settings;
-    let Choice { candidate, sent_model, selection, breaker_before, lease, .. } = choice;
-    let mut record = exchange::draft(&exchange.record, breaker_before, shared.clock.wall());
-    record.upstream_id = endpoint.id;
-    record.upstream_name = endpoint.name.to_string();
-    record.credential_id = candidate.credential;
-    record.protocol = endpoint.kind;
-    record.proxy.clone_from(&endpoint.proxy);
-    record.mapped_model = Some(sent_model.clone());
-    record.priority = inbound.group().pool_for(inbound.model()).members.get(candidate.member).map_or(0, |m| m.priority);
-    record.selection = selection;
-    let Prepared { body, translation } = prepared;
-    if let Some(translation) = &translation {
-        record.warnings = translation.warnings.codes().iter().map(ToString::to_string).collect();
-    }
-    if breaker_before == BreakerState::HalfOpen {
-        tracing::debug!(upstream.name = %endpoint.name, "trial of a half-open upstream");
-    }
-    exchange.attempt(lease, candidate, record);
-
-    let started = shared.now();
-    let limits = endpoint.limits;
-    let first = {
-        let routing = shared.routing.lock();
-        routing.health.first_response_limit(
-            endpoint.id,
-            &sent_model,
-            inbound.asked.estimated_input,
-            limits.first_response,
-        )
-    };
-    let mapped = sent_model != inbound.asked.model;
-    let terms = Terms {
-        protocol: inbound.protocol,
-        stream: inbound.asked.stream,
-        asked: mapped.then_some(inbound.asked.model.as_str()),
-        started,
-        first_work: started + first,
-        unadapted: first >= limits.first_response,
-        whole: started + limits.non_stream,
-        deadline: inbound.wishes.deadline,
-        idle: limits.idle,
-        hold: settings.keep_alive.0,
-        event_limit: usize::try_from(settings.event_limit.0).unwrap_or(usize::MAX),
-    };
-    let credential = candidate.credential.and_then(|id| endpoint.credentials.get(&id));
-    // A translated request carries what its encoder says, and nothing the client's program says of its own protocol.
-    let none = HeaderMap::new();
-    let (spoken, own, route, query) = match &translation {
-        None => (inbound.protocol, &inbound.headers, inbound.route, inbound.query.as_deref()),
-        Some(_) => {
-            let spoken = own_protocol(endpoint.kind);
-            (spoken, &none, spoken.route(), None)
-        }
-    };
-    let session = inbound.session.as_deref();
-    let mut headers = headers::to_upstream(own, endpoint, spoken, credential, session, &shared.pseudonym);
-    if let Some(version) = translation.as_ref().and_then(|t| t.anthropic_version.as_deref())
-        && let Ok(version) = HeaderValue::from_str(version)
-    {
-        headers.insert("anthropic-version", version);
-    }
-    let url = endpoint.url(route, query);
-    let sent = send::send(endpoint, &url, headers, body, &terms, shared.clock).await;
-
-    let mut answer = Answer::default();
-    let (failed, status, returned) = match sent {
-        Err(unsent) => {
-            if let Some(attempt) = &mut exchange.current {
-                attempt.sent = unsent.sent;
-                attempt.tripped = unsent.failure.class == Class::SlowFirst && terms.stream && terms.unadapted;
-            }
-            (
-                Failed { failure: unsent.failure, watch: None, empty: None, events: terms.stream, bytes: 0 },
-                None,
-                HeaderMap::new(),
-            )
-        }
-        Ok(response) => {
-            answer.status = Some(response.status.as_u16());
-            answer.request_id = headers::request_id(&response.headers);
-            let mut returned = headers::to_client(&response.headers);
-            if translation.is_some() {
-                headers::keep_neutral(&mut returned);
-                let kind = if terms.stream { "text/event-stream" } else { "application/json" };
-                returned.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
-            }
-            let status = response.status;
-            if let Some(attempt) = &mut exchange.current {
-                attempt.sent = true;
-            }
-            if status.is_success() {
-                let source = source::Source::new(&response.headers, response.body);
-                let received = match (&mut exchange.current, &translation) {
-                    (Some(attempt), Some(translation)) => {
-                        let id = exchange.record.id.to_string();
-                        let created = u64::try_from(exchange.record.started_at.timestamp()).unwrap_or(0);
-                        let (protocol, body) = (inbound.protocol, &inbound.body);
-                        let head = Head::new(protocol, body, &inbound.asked.model, &id, created);
-                        let translator = Box::new(translation.answers.translator(head));
-                        translated::receive(source, translator, &terms, shared.clock, attempt).await
-                    }
-                    (Some(attempt), None) if status != StatusCode::NO_CONTENT => {
-                        receive::receive(&response.headers, source, &terms, shared.clock, attempt).await
-                    }
-                    _ => Ok(receive::nothing(inbound.protocol)),
-                };
-                match received {
-                    Ok(ready) => {
-                        return Ok(Answered {
-                            ready,
-                            status,
-                            headers: returned,
-                            asked: terms.asked.map(str::to_owned),
-                            warnings: translation.map(|t| t.warnings),
-                            until: (!inbound.asked.stream).then_some(terms.whole),
-                        });
-                    }
-                    Err(failed) => (failed, Some(status), returned),
-                }
-            } else {
-                let refused = send::read_refusal(response, shared.clock, &terms).await;
-                answer.bytes = refused.body.len() as u64;
-                answer.model_scoped = refused.error.model_scoped;
-                let failure = hide(headgate_routing::classify(&refused.error), credential);
-                let last = LastFailure {
-                    // Only who speaks its protocol is told in its words.
-                    body: translation.is_none().then(|| hide_bytes(refused.body, credential)),
-                    headers: returned,
-                    upstream: endpoint.name.to_string(),
-                    empty: None,
-                    failure,
-                };
-                let again = exchange.end_attempt(&answer, Some(&last.failure), outcome_of(last.failure.class));
-                note(endpoint, &last.failure);
-                return Err(AttemptFailed { last, again });
-            }
-        }
-    };
-    let failed = Failed { failure: hide(failed.failure, credential), ..failed };
-    answer.watch = failed.watch.as_deref();
-    answer.bytes = failed.bytes;
-    answer.stream = failed.events;
-    let again = exchange.end_attempt(&answer, Some(&failed.failure), outcome_of(failed.failure.class));
-    note(endpoint, &failed.failure);
-    let last = LastFailure {
-        failure: failed.failure.clone(),
-        body: None,
-        headers: returned,
-        upstream: endpoint.name.to_string(),
-        empty: (failed.empty.is_some()).then(|| Box::new((failed, status.unwrap_or(StatusCode::OK)))),
-    };
-    Err(AttemptFailed { last, again })
-}
-
-/// What an upstream says of our own credential is not repeated, whatever the credential looks like.
-fn hide(failure: Failure, credential: Option<&HeaderValue>) -> Failure {
-    match credential.and_then(|c| c.to_str().ok()).filter(|c| !c.is_empty() && failure.message.contains(*c)) {
-        Some(credential) => Failure { message: failure.message.replace(credential, "[masked]").into(), ..failure },
-        None => failure,
-    }
-}
-
-/// The same in a body that is relayed otherwise byte for byte: keeping the secret comes first.
-fn hide_bytes(body: Bytes, credential: Option<&HeaderValue>) -> Bytes {
-    let Some(secret) = credential.map(HeaderValue::as_bytes).filter(|c| !c.is_empty()) else { return body };
-    let mut out = Vec::new();
-    let mut from = 0;
-    for at in memchr::memmem::find_iter(&body, secret) {
-        out.extend_from_slice(body.get(from..at).unwrap_or_default());
-        out.extend_from_slice(b"[masked]");
-        from = at + secret.len();
-    }
-    if from == 0 {
-        return body;
-    }
-    out.extend_from_slice(body.get(from..).unwrap_or_default());
-    out.into()
-}
-
-fn note(endpoint: &Endpoint, failure: &Failure) {
-    tracing::info!(
-        upstream.name = %endpoint.name,
-        attempt.kind = %failure.kind(),
-        attempt.status = failure.status,
-        "an attempt failed"
-    );
 }
 
 /// The response to the client of a candidate that answered.
-fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: Answered) -> Response<Body> {
+fn commit(
+    inbound: &Inbound,
+    exchange: Exchange,
+    endpoint: &Endpoint,
+    answered: Answered,
+    waiting: Option<Waiting>,
+) -> Response<Body> {
     let Answered { ready, status, mut headers, asked, warnings, until } = answered;
     if let Some(warnings) = &warnings {
         refuse::warn(&mut headers, warnings);
@@ -426,6 +237,7 @@ fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: 
         keep_alive: inbound.snapshot.settings.keep_alive.0,
         until,
         deadline: inbound.wishes.deadline,
+        sent: waiting.map_or(0, |waiting| waiting.bytes()),
         upstream_request_id: headers
             .get(headers::UPSTREAM_REQUEST_ID)
             .or_else(|| headers.get("request-id"))
@@ -439,9 +251,17 @@ fn commit(inbound: &Inbound, exchange: Exchange, endpoint: &Endpoint, answered: 
 }
 
 /// The gateway ends before the upstream answered.
-fn stopping(shared: &Arc<Shared>, inbound: &Inbound, mut exchange: Exchange) -> Response<Body> {
+fn stopping(
+    shared: &Arc<Shared>,
+    inbound: &Inbound,
+    mut exchange: Exchange,
+    waiting: Option<Waiting>,
+) -> Response<Body> {
     let failure = Failure::new(Class::Gateway, "Headgate is stopping");
     exchange.end_attempt(&Answer::default(), Some(&failure), outcome_of(failure.class));
+    if let Some(open) = waiting.filter(Waiting::is_open) {
+        return inside(inbound, exchange, &failure, &open);
+    }
     refuse::own(shared, inbound.protocol, exchange, Refusal::Stopping, &failure.message, None)
 }
 
@@ -453,9 +273,10 @@ fn nobody(
     last: Option<LastFailure>,
     refused: &Refused,
     excluded: &Excluded,
+    waiting: Option<Waiting>,
 ) -> Response<Body> {
     if last.is_some() {
-        return conclude(shared, inbound, exchange, last);
+        return conclude(shared, inbound, exchange, last, waiting);
     }
     let retry = refused.retry_at.map(|at| shared.now().until(at));
     if refused.refusal == Routed::Untranslatable
@@ -472,20 +293,42 @@ fn conclude(
     inbound: &Inbound,
     mut exchange: Exchange,
     last: Option<LastFailure>,
+    waiting: Option<Waiting>,
 ) -> Response<Body> {
-    let Some(last) = last else { return refuse::internal(inbound.protocol, exchange) };
+    let Some(last) = last else { return fault(inbound, exchange, waiting) };
+    let open = waiting.filter(Waiting::is_open);
     if let Some(empty) = last.empty {
         let (failed, status) = *empty;
         let body = failed.empty.unwrap_or_default();
         let mut headers = last.headers;
         refuse::trace(&mut headers, &exchange, Some(&last.upstream), inbound.wishes.explain);
-        exchange.finish(status.as_u16(), Outcome::Success, Some(&failed.failure), body.len() as u64);
+        let bytes = open.map_or(0, |open| open.bytes()) + body.len() as u64;
+        exchange.finish(status.as_u16(), Outcome::Success, Some(&failed.failure), bytes);
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         return response;
     }
-    refuse::failed(shared, inbound, exchange, last)
+    match open {
+        Some(open) => inside(inbound, exchange, &last.failure, &open),
+        None => refuse::failed(shared, inbound, exchange, last),
+    }
+}
+
+/// Our own fault.
+fn fault(inbound: &Inbound, exchange: Exchange, waiting: Option<Waiting>) -> Response<Body> {
+    match waiting.filter(Waiting::is_open) {
+        Some(open) => inside(inbound, exchange, &Failure::new(Class::Gateway, refuse::FAULT), &open),
+        None => refuse::internal(inbound.protocol, exchange),
+    }
+}
+
+/// Tells a failure inside a stream that was opened already.
+fn inside(inbound: &Inbound, mut exchange: Exchange, failure: &Failure, open: &Waiting) -> Response<Body> {
+    let body = open.resume(attempt::head(inbound, &exchange)).fail(failure);
+    let bytes = open.bytes() + body.len() as u64;
+    exchange.finish(StatusCode::OK.as_u16(), refuse::outcome(failure), Some(failure), bytes);
+    Response::new(Body::from(body))
 }
 
 /// Seconds for `Retry-After`: whole, rounded up.

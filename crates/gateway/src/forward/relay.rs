@@ -49,6 +49,8 @@ pub struct Facts {
     pub until: Option<Time>,
     /// The client's own deadline.
     pub deadline: Option<Time>,
+    /// Bytes the client has got before.
+    pub sent: u64,
     /// The upstream's own request id.
     pub upstream_request_id: Option<String>,
 }
@@ -105,6 +107,7 @@ impl Relay {
         let quiet =
             (events && matches!(watch, Watch::Translated(_))).then(|| Box::pin(tokio::time::sleep(facts.keep_alive)));
         let mut relay = Self {
+            sent: facts.sent,
             exchange,
             watch,
             facts,
@@ -116,7 +119,6 @@ impl Relay {
             stopped,
             quiet,
             received,
-            sent: 0,
             ending: None,
             size,
             abort: false,

@@ -5,6 +5,7 @@ use headgate_routing::classify;
 use headgate_wire::{observe::End, translate::Translator};
 
 use super::{
+    opening::Waiting,
     receive::{Failed, Ready, Rest, Terms, as_broken, timed},
     source::Source,
     watch::Watch,
@@ -18,6 +19,7 @@ pub async fn receive(
     terms: &Terms<'_>,
     clock: Clock,
     attempt: &mut Attempt,
+    waiting: &mut Option<Waiting>,
 ) -> Result<Ready, Failed> {
     let first = if terms.stream { terms.first_work } else { terms.whole };
     let fail = |failure: Failure, translator: Box<Translator>, empty: Option<Vec<u8>>, source: &Source| {
@@ -32,7 +34,12 @@ pub async fn receive(
     loop {
         let worked = translator.seen().work && terms.stream;
         let limit = if worked { clock.now() + terms.idle } else { first };
-        let out = match timed(&mut source, clock, limit, terms).await {
+        let reading = timed(&mut source, clock, limit, terms);
+        let read = match waiting {
+            Some(waiting) => waiting.during(&mut translator, reading).await,
+            None => reading.await,
+        };
+        let out = match read {
             Ok(Some(chunk)) => translator.push(chunk),
             Ok(None) => translator.finish(),
             Err(failure) => {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
-use headgate_domain::{Class, Detail, ErrorSource, Outcome, Protocol};
+use headgate_domain::{Class, Detail, ErrorSource, Failure, Outcome, Protocol};
 use headgate_routing::{Refusal as Routed, Refused};
 use headgate_wire::{
     envelope::{self, Refusal, RetryHint, Words},
@@ -141,17 +141,13 @@ pub fn own(
     respond(&words, headers, refusal.code(), body)
 }
 
+/// What a client is told of a fault of ours.
+pub const FAULT: &str = "Headgate failed to serve this request; its log has the cause";
+
 /// Our own fault.
 pub fn internal(protocol: Protocol, exchange: Exchange) -> Response<Body> {
     let shared = Arc::clone(exchange.shared());
-    own(
-        &shared,
-        protocol,
-        exchange,
-        Refusal::InternalError,
-        "Headgate failed to serve this request; its log has the cause",
-        None,
-    )
+    own(&shared, protocol, exchange, Refusal::InternalError, FAULT, None)
 }
 
 /// The codes of what translating the request lost.
@@ -266,6 +262,14 @@ pub fn no_route(
     own(shared, inbound.protocol, exchange, refusal, &message, wait)
 }
 
+/// How a request ends that its last attempt has failed.
+pub fn outcome(failure: &Failure) -> Outcome {
+    match failure.class {
+        Class::Deadline => Outcome::Failed,
+        class => outcome_of(class),
+    }
+}
+
 /// The last failure of an upstream, when no candidate is left.
 pub fn failed(shared: &Shared, inbound: &Inbound, mut exchange: Exchange, last: LastFailure) -> Response<Body> {
     let LastFailure { failure, body: upstream_body, headers: upstream_headers, upstream, .. } = last;
@@ -292,10 +296,7 @@ pub fn failed(shared: &Shared, inbound: &Inbound, mut exchange: Exchange, last: 
         }
     }
     let kind = failure.kind();
-    let outcome = match failure.class {
-        Class::Deadline => Outcome::Failed,
-        class => outcome_of(class),
-    };
+    let outcome = outcome(&failure);
     // Same protocol: what the request itself is to blame for comes back as the upstream said it.
     let rewritten = failure.detail == Some(Detail::ContextLength)
         && protocol == Protocol::Claude

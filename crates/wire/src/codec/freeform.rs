@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::neutral::{CallKind, Grammar, Tool, ToolKind};
+use crate::{
+    exact,
+    neutral::{CallKind, Grammar, Tool, ToolKind},
+};
 
 /// The description of a wrapped tool: its own, then how `input` is meant.
 pub(crate) fn description(tool: &Tool) -> Option<String> {
@@ -71,7 +74,7 @@ pub(crate) fn object(input: &str) -> Value {
     if input.trim().is_empty() {
         return json!({});
     }
-    match serde_json::from_str(input) {
+    match exact::read(input.as_bytes()) {
         Ok(value @ Value::Object(_)) => value,
         _ => json!({"_invalid_json":input}),
     }

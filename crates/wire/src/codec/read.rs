@@ -87,3 +87,53 @@ impl Sink {
         self.push(Event::CallStart { block, call: CallHead { call_id, name, namespace: None, kind } });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(sink: &Sink) -> bool {
+        matches!(sink.events.last(), Some(Event::Failed(_)))
+    }
+
+    #[test]
+    fn an_answer_of_too_many_parts_is_given_up() {
+        let mut sink = Sink::default();
+        let blocks: Vec<Block> = (0..MAX_BLOCKS).map(|_| sink.block()).collect();
+        assert!(blocks.iter().copied().eq(0..MAX_BLOCKS) && !sink.is_closed());
+        sink.block();
+        assert!(sink.is_closed() && failed(&sink));
+    }
+
+    #[test]
+    fn what_an_answer_keeps_open_is_bounded_citations_with_their_texts() {
+        let mut sink = Sink::default();
+        sink.keep(MAX_KEPT);
+        assert!(!sink.is_closed());
+        sink.keep(1);
+        assert!(failed(&sink));
+        let page = |length: usize| Citation { url: "u".repeat(length), title: "t".repeat(length), span: None };
+        let mut sink = Sink::default();
+        for _ in 0..15 {
+            sink.cite(0, page(MAX_KEPT / 32));
+        }
+        assert!(!sink.is_closed(), "fifteen of sixteen parts");
+        sink.cite(0, page(MAX_KEPT / 32));
+        assert!(failed(&sink));
+    }
+
+    #[test]
+    fn nothing_follows_the_end_and_empty_pieces_are_nothing() {
+        let mut sink = Sink::default();
+        sink.text(0, String::new());
+        sink.reasoning(0, String::new());
+        sink.input(0, String::new());
+        assert!(sink.events.is_empty());
+        for (number, end) in [Event::End, Event::Cut, Event::Failed(UpstreamError::default())].into_iter().enumerate() {
+            let mut sink = Sink::default();
+            sink.push(end);
+            sink.text(0, "late".to_owned());
+            assert!(sink.is_closed() && sink.events.len() == 1, "{number}");
+        }
+    }
+}

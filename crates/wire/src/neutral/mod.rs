@@ -7,8 +7,10 @@ pub mod answer;
 pub mod carrier;
 pub mod conversation;
 pub mod event;
+pub mod tool;
 
 pub use answer::{Answer, Piece};
 pub use carrier::Carrier;
 pub use conversation::*;
 pub use event::*;
+pub use tool::*;

@@ -52,3 +52,19 @@ impl<'de> Deserialize<'de> for Filled {
         deserializer.deserialize_any(Look)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_holds_something_is_filled() {
+        let filled = |json: &str| serde_json::from_str::<Filled>(json).unwrap().0;
+        for something in ["\"a\"", "[0]", "[[],[]]", "{\"a\":null}"] {
+            assert!(filled(something), "{something}");
+        }
+        for nothing in ["\"\"", "[]", "{}", "null", "true", "false", "1", "-1", "0.5"] {
+            assert!(!filled(nothing), "{nothing}");
+        }
+    }
+}

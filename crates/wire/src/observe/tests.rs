@@ -171,3 +171,16 @@ fn nonsense_inside_a_stream_is_ignored() {
         assert_eq!(observer.end(), End::Cut);
     }
 }
+
+#[test]
+fn the_input_of_a_call_is_work_and_any_other_text_is_output() {
+    let (_, seen) = watch(
+        Responses,
+        &[
+            r#"{"type":"response.function_call_arguments.delta","delta":"{"}"#,
+            r#"{"type":"response.custom_tool_call_input.delta","delta":"x"}"#,
+            r#"{"type":"response.unheard_of.delta","delta":"x"}"#,
+        ],
+    );
+    assert_eq!(seen, [Seen::WORK, Seen::WORK, Seen::OUTPUT]);
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Answers, intake::Taken, restore::Restore, serial::Serial};
 use crate::{
     codec::{chat, claude, read::Sink, responses},
-    envelope, error,
+    envelope, error, exact,
     head::Head,
     loss::Losses,
     neutral::{Answer, Event, Finish},
@@ -127,7 +127,7 @@ impl Cross {
 
     fn document(&mut self, body: &[u8]) {
         let unreadable = |message: &str| UpstreamError { message: message.to_owned(), ..UpstreamError::default() };
-        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+        let Ok(value) = exact::read(body) else {
             self.sink.push(Event::Failed(unreadable("the upstream's answer is not JSON")));
             return;
         };
@@ -257,14 +257,14 @@ impl Cross {
     fn collected(&mut self, mut answer: Answer, out: &mut Vec<u8>) {
         answer.finish.get_or_insert(Finish::Natural);
         let document = match self.head.protocol {
-            Protocol::Chat => chat::document(answer, &self.head).to_string(),
+            Protocol::Chat => exact::text(&chat::document(answer, &self.head)),
             Protocol::Responses => responses::document(answer, &self.head),
             Protocol::Claude => {
                 let (document, dropped) = claude::document(answer, &self.head);
                 if dropped {
                     self.losses.note("dropped:citations");
                 }
-                document.to_string()
+                exact::text(&document)
             }
         };
         out.extend_from_slice(document.as_bytes());

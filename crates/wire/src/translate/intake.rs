@@ -91,3 +91,60 @@ fn event(raw: Bytes) -> Taken {
     let data = sse::data(&raw).map(std::borrow::Cow::into_owned).unwrap_or_default();
     Taken::Event { raw, data }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is taken of chunks, events and documents by their text.
+    fn taken(chunks: &[&[u8]]) -> Vec<String> {
+        let (mut intake, mut taken) = (Intake::new(), Vec::new());
+        for chunk in chunks {
+            intake.push(Bytes::copy_from_slice(chunk), &mut taken).unwrap();
+        }
+        intake.finish(&mut taken);
+        let text = |taken| match taken {
+            Taken::Event { data, .. } => format!("event {}", String::from_utf8(data).unwrap()),
+            Taken::Document(body) => format!("document {}", String::from_utf8(body).unwrap()),
+        };
+        taken.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_first_byte_decides_wherever_the_bytes_are_cut() {
+        for (body, expected) in [
+            (&b"\xef\xbb\xbf\r\n\n data: 1\n\n: x\n\ndata: 2"[..], &["event 1", "event ", "event 2"][..]),
+            (b"event: a\ndata: 1\n\n", &["event 1"]),
+            (b"id: 7\nretry: 8\n\n", &["event "]),
+            (b"\xef\xbb\xbf {\"a\":1}", &["document {\"a\":1}"]),
+            (b"<html>", &["document <html>"]),
+            (b" \n\t", &[]),
+            (b"\xef\xbb\xbf", &[]),
+            (b"\xef\xbb", &[]),
+        ] {
+            for cut in 0..=body.len() {
+                let (head, tail) = body.split_at(cut);
+                assert_eq!(taken(&[head, tail]), expected, "{body:?} cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn half_an_event_at_the_end_is_nothing() {
+        assert!(taken(&[b"data: {\"a\":"]).is_empty());
+        assert_eq!(taken(&[b"data: [DONE]"]), ["event [DONE]"]);
+    }
+
+    #[test]
+    fn nothing_grows_without_bounds() {
+        let refused = |first: &[u8], filler: u8, most: usize| {
+            let (mut intake, mut taken) = (Intake::new(), Vec::new());
+            let whole = [first, &vec![filler; most - first.len()]].concat();
+            assert_eq!(intake.push(whole.into(), &mut taken), Ok(()), "{filler} up to the limit");
+            intake.push(Bytes::copy_from_slice(&[filler]), &mut taken) == Err(TooLarge)
+        };
+        assert!(refused(b"", b'\n', MAX_EVENT), "blank lines");
+        assert!(refused(b"data: ", b'x', MAX_EVENT), "an event");
+        assert!(refused(b"{", b' ', MAX_DOCUMENT), "a document");
+    }
+}

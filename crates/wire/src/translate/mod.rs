@@ -10,12 +10,14 @@
 //!    - Before the first output nothing is given back: the attempt is committed when the first bytes are sent.
 //!    - [`Translator::end`] tells how it ended. After [`End::Empty`](crate::observe::End) the bytes just given back are
 //!      a whole, empty answer: they are sent only if no other candidate is tried. After `Cut` and `Failed` nothing was
-//!      given back; a committed stream is ended by [`Translator::fail`], otherwise another candidate is tried with the
-//!      same [`Head`] ([`Translator::into_head`]).
-//!    - [`Translator::keep_alive`] (between attempts [`Head::keep_alive`]) is sent to a client that waits.
+//!      given back; a committed stream is ended by [`Translator::fail`], otherwise another candidate is tried.
+//!    - [`Translator::keep_alive`] is sent to a client that waits, and opens its stream. The next attempt's [`Head`] then
+//!      goes on from the [`Translator::progress`] of the one before; a candidate of the client's own protocol is read
+//!      with [`Answers::relayed`].
 //!    - When [`Translator::is_finishing`] has been true for 5 seconds, [`Translator::conclude`] ends the answer without
 //!      the usage that did not come.
 
+mod continued;
 mod cross;
 mod intake;
 mod restore;
@@ -32,6 +34,7 @@ use serde_json::Value;
 pub use self::translator::Translator;
 use crate::{
     codec::{chat, claude, responses},
+    exact,
     head::Head,
     loss::{Losses, Rejection},
     neutral::Conversation,
@@ -97,7 +100,7 @@ impl<'p> Plan<'p> {
     /// A same-protocol upstream is not what this is for (its bytes are relayed, see [`same`]); it is served all the
     /// same, by the least that has to change.
     pub fn request(&self, body: &[u8], model: &str) -> Result<Encoded, Rejection> {
-        let parsed: Value = serde_json::from_slice(body)
+        let parsed = exact::read(body)
             .map_err(|why| Rejection::illegal("body", &format!("is not JSON that can be read: {why}")))?;
         let codex = self.upstream == UpstreamKind::Codex;
         if self.upstream.speaks(self.client) || (codex && self.client == Protocol::Responses) {
@@ -122,7 +125,7 @@ impl<'p> Plan<'p> {
         };
         let anthropic_version = (self.upstream == UpstreamKind::Claude).then(|| self.profile.anthropic_version.clone());
         Ok(Encoded {
-            body: bytes(&body),
+            body: exact::text(&body).into_bytes(),
             warnings,
             stream: asked.stream || codex,
             anthropic_version,
@@ -143,7 +146,7 @@ impl<'p> Plan<'p> {
             _ => return Err(Rejection::illegal("model", "is missing")),
         }
         Ok(Encoded {
-            body: bytes(&body),
+            body: exact::text(&body).into_bytes(),
             warnings: Losses::default(),
             stream: stream || codex,
             anthropic_version: None,
@@ -172,11 +175,6 @@ struct Asked {
     logprobs: bool,
 }
 
-/// A document as bytes; what we build can always be written.
-fn bytes(body: &Value) -> Vec<u8> {
-    serde_json::to_vec(body).unwrap_or_default()
-}
-
 /// Reads a request body of `protocol`.
 pub fn decode(protocol: Protocol, body: Value, losses: &mut Losses) -> Result<Conversation, Rejection> {
     match protocol {
@@ -187,6 +185,20 @@ pub fn decode(protocol: Protocol, body: Value, losses: &mut Losses) -> Result<Co
 }
 
 impl Answers {
+    /// The answer to a streaming request that was relayed as it is, for a client whose stream was opened before.
+    pub fn relayed(client: Protocol) -> Self {
+        Self {
+            client,
+            upstream: UpstreamKind::Passthrough,
+            stream: true,
+            wants_usage: false,
+            logprobs: false,
+            think_tags: false,
+            names: Arc::default(),
+            same: true,
+        }
+    }
+
     /// Whether the client's stream may be kept alive by events of ours. A relayed one may not.
     pub fn keeps_alive(&self) -> bool {
         self.stream && !self.same

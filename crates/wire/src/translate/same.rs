@@ -7,11 +7,11 @@ use bytes::Bytes;
 use headgate_domain::{Failure, Protocol, UpstreamError, Usage};
 use serde_json::{Value, json};
 
-use super::intake::Taken;
+use super::{continued, intake::Taken};
 use crate::{
     codec::{claude, responses},
-    envelope,
-    head::Head,
+    envelope, exact,
+    head::{Head, Progress},
     neutral::{Carrier, carrier},
     observe::{Document, End, Observer, Seen},
     splice,
@@ -27,12 +27,12 @@ pub fn restore(protocol: Protocol, body: &[u8], model: &str) -> Option<Vec<u8>> 
     if !holds(carrier::PREFIX) && !holds(claude::OWN_SEARCH) && !holds(responses::OWN_SEARCH) {
         return None;
     }
-    let mut value: Value = serde_json::from_slice(body).ok()?;
+    let mut value = exact::read(body).ok()?;
     if !restore_value(protocol, &mut value) {
         return None;
     }
     value.as_object_mut()?.insert("model".to_owned(), Value::from(model));
-    Some(value.to_string().into_bytes())
+    Some(exact::text(&value).into_bytes())
 }
 
 /// Restores or removes carriers; whether there were any.
@@ -104,6 +104,8 @@ pub(super) struct Relayed {
     head: Head,
     observer: Observer,
     stream: bool,
+    /// The client's stream was opened before this answer began.
+    continues: bool,
     seen: Seen,
     end: Option<End>,
     /// Events before the first output.
@@ -116,6 +118,7 @@ pub(super) struct Relayed {
 impl Relayed {
     pub(super) fn new(protocol: Protocol, stream: bool, head: Head) -> Self {
         Self {
+            continues: stream && head.is_open(),
             head,
             observer: Observer::new(protocol),
             stream,
@@ -139,7 +142,7 @@ impl Relayed {
                 if self.observer.error().is_some() {
                     self.end = Some(self.observer.end());
                 } else if self.stream {
-                    self.relay(&raw, out);
+                    self.relay(&raw, &data, out);
                 } else {
                     self.collect(&data);
                 }
@@ -151,10 +154,13 @@ impl Relayed {
         }
     }
 
-    fn relay(&mut self, raw: &Bytes, out: &mut Vec<u8>) {
-        let renamed = splice::rename_answer(raw, &self.head.model);
-        let bytes = renamed.as_ref().unwrap_or(raw);
-        self.held.extend_from_slice(bytes);
+    fn relay(&mut self, raw: &Bytes, data: &[u8], out: &mut Vec<u8>) {
+        if self.continues {
+            continued::event(&mut self.head, data, &mut self.held);
+        } else {
+            let renamed = splice::rename_answer(raw, &self.head.model);
+            self.held.extend_from_slice(renamed.as_ref().unwrap_or(raw));
+        }
         if self.seen.output || self.observer.completed() || self.held.len() > MAX_HELD {
             out.append(&mut self.held);
         }
@@ -175,6 +181,7 @@ impl Relayed {
 
     fn document(&mut self, body: &[u8], out: &mut Vec<u8>) {
         match self.observer.document(body) {
+            Document::Answer if self.continues => self.unreadable("the upstream answered a stream with a document"),
             Document::Answer => {
                 let renamed = splice::rename_answer(body, &self.head.model);
                 out.extend_from_slice(renamed.as_deref().unwrap_or(body));
@@ -221,6 +228,9 @@ impl Relayed {
     }
 
     pub(super) fn fail(&mut self, failure: &Failure) -> Vec<u8> {
+        if self.continues {
+            return self.head.fail(failure);
+        }
         let Head { protocol, model, request_id, .. } = &self.head;
         if self.stream {
             return envelope::stream_error(*protocol, failure, model, request_id, self.observer.next_sequence());
@@ -245,7 +255,14 @@ impl Relayed {
         self.observer.last_event()
     }
 
-    pub(super) fn into_head(self) -> Head {
-        self.head
+    /// What keeps a client waiting whose stream was opened before: in a stream of the upstream's own there is nothing
+    /// of ours.
+    pub(super) fn keep_alive(&mut self) -> Vec<u8> {
+        let waits = self.continues && self.end.is_none() && !self.seen.output;
+        if waits && self.held.is_empty() { self.head.keep_alive() } else { Vec::new() }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.head.progress()
     }
 }

@@ -105,6 +105,7 @@ impl Serial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neutral::Finish;
 
     fn text(block: Block, text: &str) -> Event {
         Event::Text { block, text: text.to_owned() }
@@ -124,5 +125,39 @@ mod tests {
             out,
             [text(0, "a"), text(0, "b"), end(0), text(1, "xy"), text(1, "z"), end(1), text(2, "p"), end(2)]
         );
+    }
+
+    #[test]
+    fn what_waits_when_the_answer_ends_comes_before_its_end() {
+        let mut serial = Serial::default();
+        let mut out = Vec::new();
+        for event in [text(0, "a"), text(1, "x"), text(2, "p"), Event::Finish(Finish::Natural)] {
+            serial.event(event, &mut out);
+        }
+        let end = |block| Event::BlockEnd { block };
+        let natural = Event::Finish(Finish::Natural);
+        assert_eq!(out, [text(0, "a"), end(0), text(1, "x"), end(1), text(2, "p"), end(2), natural]);
+    }
+
+    #[test]
+    fn the_end_of_a_block_that_never_began_is_nothing_and_what_waits_is_bounded() {
+        let mut serial = Serial::default();
+        let mut out = Vec::new();
+        serial.event(Event::BlockEnd { block: 7 }, &mut out);
+        assert!(out.is_empty());
+        serial.event(text(0, "a"), &mut out);
+        serial.event(Event::BlockEnd { block: 7 }, &mut out);
+        assert_eq!(out, [text(0, "a")]);
+        let large = "x".repeat(MAX_WAITING / 2);
+        serial.event(text(1, &large), &mut out);
+        serial.event(text(2, &large), &mut out);
+        assert!(!serial.is_full());
+        serial.event(text(1, "x"), &mut out);
+        assert!(serial.is_full());
+        // All of it is given back when it need not wait any longer.
+        for block in 0..3 {
+            serial.event(Event::BlockEnd { block }, &mut out);
+        }
+        assert!(!serial.is_full());
     }
 }

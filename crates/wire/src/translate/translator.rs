@@ -5,7 +5,7 @@ use headgate_domain::{Failure, Usage};
 
 use super::{Answers, cross::Cross, intake::Intake, same::Relayed};
 use crate::{
-    head::Head,
+    head::{Head, Progress},
     loss::Losses,
     observe::{End, Seen},
 };
@@ -104,7 +104,8 @@ impl Translator {
     pub fn keep_alive(&mut self) -> Vec<u8> {
         match &mut self.engine {
             Engine::Cross(cross) if cross.end.is_none() && cross.is_stream() => cross.head.keep_alive(),
-            _ => Vec::new(),
+            Engine::Cross(_) => Vec::new(),
+            Engine::Same(relayed) => relayed.keep_alive(),
         }
     }
 
@@ -156,11 +157,11 @@ impl Translator {
         }
     }
 
-    /// The client's side, for the next attempt.
-    pub fn into_head(self) -> Head {
-        match self.engine {
-            Engine::Cross(cross) => cross.head,
-            Engine::Same(relayed) => relayed.into_head(),
+    /// How far the client's stream has come: the next attempt goes on from there.
+    pub fn progress(&self) -> Progress {
+        match &self.engine {
+            Engine::Cross(cross) => cross.head.progress(),
+            Engine::Same(relayed) => relayed.progress(),
         }
     }
 }

@@ -156,5 +156,18 @@ fn every_worked_example_passes_unchanged() {
     let failures: Vec<String> =
         all().iter().filter_map(|case| run(case).err().map(|why| format!("{}: {why}", case["name"]))).collect();
     println!("{} of {} cases pass", all().len() - failures.len(), all().len());
-    assert!(failures.is_empty() && all().len() >= 59, "{}", failures.join("\n\n"));
+    assert!(failures.is_empty() && all().len() >= 92, "{}", failures.join("\n\n"));
+}
+
+/// The keys that a person may set, as they are documented.
+#[test]
+fn every_key_of_a_profile_has_a_worked_example() {
+    let document = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/profiles.md")).unwrap();
+    let rows = document.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
+    let keys: Vec<&str> =
+        rows.map_while(|line| line.strip_prefix("| `")).filter_map(|row| row.split('`').next()).collect();
+    assert!(keys.len() >= 19, "{keys:?}");
+    let shown = |key: &str| all().iter().any(|case| case["profile"].get(key).is_some());
+    let missing: Vec<&str> = keys.into_iter().filter(|key| !shown(key)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -12,6 +12,8 @@ use headgate_wire::{
 };
 use serde_json::{Value, json};
 
+use super::produced;
+
 pub const CREATED: u64 = 1_700_000_000;
 pub const REQUEST_ID: &str = "0193b5c2-7c1e-7000-8000-000000000001";
 
@@ -39,12 +41,27 @@ impl Route {
     }
 
     pub fn request(&self, body: &Value) -> Result<Encoded, Rejection> {
-        self.request_bytes(body.to_string().as_bytes())
+        let encoded = self.request_bytes(body.to_string().as_bytes())?;
+        // What is not translated is what the client said, legal or not.
+        if self.spoken() != self.client {
+            produced::note("request", self.spoken(), &serde_json::from_slice(&encoded.body).unwrap());
+        }
+        Ok(encoded)
     }
 
     pub fn request_bytes(&self, body: &[u8]) -> Result<Encoded, Rejection> {
         let profile = Profile::resolve(self.upstream, Some(&self.spec), &self.model);
         Plan::new(self.client, self.upstream, &profile).request(body, &self.model)
+    }
+
+    /// What the upstream speaks.
+    fn spoken(&self) -> Protocol {
+        match self.upstream {
+            UpstreamKind::Openai => Protocol::Chat,
+            UpstreamKind::OpenaiResponse | UpstreamKind::Codex => Protocol::Responses,
+            UpstreamKind::Claude => Protocol::Claude,
+            UpstreamKind::Passthrough => self.client,
+        }
     }
 
     /// The body sent for a request, as JSON.
@@ -76,6 +93,9 @@ impl Route {
         }
         bytes.extend(translator.finish());
         let end = translator.end().expect("a closed answer has ended");
+        if self.spoken() != self.client {
+            produced::note_answer(self.client, &bytes);
+        }
         let committed = !bytes.is_empty();
         let failure = match &end {
             End::Complete | End::Empty => None,

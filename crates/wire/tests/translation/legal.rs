@@ -100,12 +100,15 @@ fn chat(body: &Value) -> Result<(), String> {
         ensure!(waiting.is_empty(), "results follow directly: {body}");
         for call in list(message, "tool_calls") {
             ensure!(call["id"].as_str().is_some_and(|id| !id.is_empty() && id.chars().count() <= 40), "{call}");
-            ensure!(plain(&call["function"]["name"], 64) && call["function"]["arguments"].is_string(), "{call}");
+            let custom = call["type"] == "custom";
+            let (named, input) = if custom { ("custom", "input") } else { ("function", "arguments") };
+            ensure!(plain(&call[named]["name"], 64) && call[named][input].is_string(), "{call}");
             waiting.push(call["id"].clone());
         }
     }
     ensure!(waiting.is_empty(), "every call has its result: {body}");
-    let names: Vec<&Value> = list(body, "tools").iter().map(|t| &t["function"]["name"]).collect();
+    let named = |tool: &Value| if tool["type"] == "custom" { "custom" } else { "function" };
+    let names: Vec<&Value> = list(body, "tools").iter().map(|t| &t[named(t)]["name"]).collect();
     ensure!(names.iter().all(|n| plain(n, 64)), "legal names: {body}");
     Ok(())
 }

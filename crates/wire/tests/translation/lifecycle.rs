@@ -51,14 +51,15 @@ fn keep_alives_open_the_stream_and_a_later_attempt_goes_on_where_they_stand() {
         assert!(answers.keeps_alive());
         let mut first = answers.translator(head(client));
         let mut bytes = first.keep_alive();
-        bytes.extend(first.keep_alive());
-        // It fails before its first output: another attempt takes over the head.
+        let alive = first.keep_alive();
+        assert!(frames(&alive).len() == 1 && alive != bytes, "a sign of life each time");
+        bytes.extend(alive);
+        // It fails before its first output: another attempt goes on from there.
         assert!(first.push(event(&json!({"error":{"message":"no"}}))).is_empty());
         assert!(matches!(first.end(), Some(End::Failed(_))) && !first.seen().output);
-        let mut head = first.into_head();
-        assert!(head.is_open());
-        bytes.extend(head.keep_alive());
-        let mut second = answers.translator(head);
+        assert!(first.progress().is_open());
+        let mut second = answers.translator(head(client).resumed(first.progress()));
+        bytes.extend(second.keep_alive());
         let body = match upstream {
             UpstreamKind::Claude => events(&[
                 json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}),
@@ -445,4 +446,41 @@ fn a_text_block_that_only_cites_is_nothing() {
     assert_eq!(last["response"]["output"].as_array().unwrap().len(), 1, "{last}");
     let whole = Route::new(Responses, UpstreamKind::Claude).answer_whole(&asked(Responses, false), &body).json();
     assert_eq!(whole["output"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_event_that_never_ends_is_what_the_answer_failed_of_and_its_end_changes_nothing() {
+    for (client, upstream) in [(Claude, UpstreamKind::Openai), (Responses, UpstreamKind::Codex)] {
+        let route = Route::new(client, upstream);
+        let mut translator = route.request(&asked(client, true)).unwrap().answers.translator(head(client));
+        let mut first = translator.push(Bytes::from_static(b"data: {\"x\":\""));
+        first.extend(translator.push(vec![b'x'; (16 << 20) + 1].into()));
+        assert!(first.is_empty());
+        let end = translator.end();
+        assert!(matches!(&end, Some(End::Failed(error)) if error.message.contains("larger than the limit")), "{end:?}");
+        assert!(translator.push(event(&text("late"))).is_empty() && translator.finish().is_empty());
+        assert_eq!(translator.end(), end);
+    }
+}
+
+#[test]
+fn the_last_event_of_each_protocol_ends_an_answer_without_waiting_for_the_connection() {
+    let block = json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}});
+    let said = json!({"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"a"});
+    for (client, upstream, body) in [
+        (Chat, UpstreamKind::Claude, events(&[block, json!({"type":"message_stop"})])),
+        (Claude, UpstreamKind::Openai, chunks(&[text("a")])),
+        (
+            Claude,
+            UpstreamKind::OpenaiResponse,
+            events(&[said, json!({"type":"response.completed","response":{"status":"completed"}})]),
+        ),
+    ] {
+        let mut translator =
+            Route::new(client, upstream).request(&asked(client, true)).unwrap().answers.translator(head(client));
+        let bytes = translator.push(body.into());
+        assert_eq!(translator.end(), Some(End::Complete), "{upstream:?}");
+        oracle::check(client, &bytes, false).unwrap();
+        assert!(translator.finish().is_empty());
+    }
 }

@@ -8,36 +8,10 @@ use serde_json::{Value, json};
 
 use super::{
     cases,
-    driver::{Answered, Route, wire},
-    legal, mutate, oracle,
+    driver::{Route, wire},
+    invariants::{CLIENTS, UPSTREAMS, check_request, check_stream, crosses, question},
+    mutate,
 };
-
-const UPSTREAMS: [UpstreamKind; 4] =
-    [UpstreamKind::Openai, UpstreamKind::OpenaiResponse, UpstreamKind::Codex, UpstreamKind::Claude];
-
-const CLIENTS: [Protocol; 3] = [Protocol::Chat, Protocol::Responses, Protocol::Claude];
-
-fn crosses(client: Protocol, upstream: UpstreamKind) -> bool {
-    let edited = client == Protocol::Responses && upstream == UpstreamKind::Codex;
-    !upstream.speaks(client) && !edited
-}
-
-fn check_request(route: &Route, body: &Value) {
-    let Ok(encoded) = route.request(body) else { return };
-    let sent: Value = serde_json::from_slice(&encoded.body).expect("a request is JSON");
-    assert_eq!(sent["model"], route.model.as_str());
-    if let Err(why) = legal::check(route.upstream, &sent) {
-        panic!("{why}\nfrom {body}");
-    }
-}
-
-fn check_stream(route: &Route, answered: &Answered) {
-    if answered.bytes.is_empty() {
-        assert!(answered.failed || answered.refused.is_some());
-    } else if let Err(why) = oracle::check(route.client, &answered.bytes, answered.failed) {
-        panic!("{why}\n{}", String::from_utf8_lossy(&answered.bytes));
-    }
-}
 
 proptest! {
     // `PROPTEST_CASES` asks for more than the usual 256.
@@ -58,7 +32,7 @@ proptest! {
             for upstream in UPSTREAMS.into_iter().filter(|u| crosses(client, *u)) {
                 let thinking = ["manual", "adaptive", "none"][rng.random_range(0..3)];
                 let keys = json!({"thinking":thinking,"auto_cache":rng.random::<bool>(),"mid_system":rng.random::<bool>()});
-                check_request(&Route::new(client, upstream).with(keys), &body);
+                check_request(&Route::new(client, upstream).with(keys), body.to_string().as_bytes());
             }
         }
     }
@@ -86,12 +60,7 @@ proptest! {
             }
             for client in CLIENTS.into_iter().filter(|c| crosses(*c, upstream)) {
                 let route = Route::new(client, upstream);
-                let tools = json!([{"type":"custom","name":"apply_patch"},{"type":"local_shell"}]);
-                let request = match client {
-                    Protocol::Chat => json!({"model":"m","messages":[{"role":"user","content":"x"}],"stream":true}),
-                    Protocol::Responses => json!({"model":"m","input":"x","stream":true,"tools":tools}),
-                    Protocol::Claude => json!({"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}],"stream":true}),
-                };
+                let request = question(client, true);
                 let whole = route.answer(&request, [bytes.as_slice()]);
                 check_stream(&route, &whole);
                 let cut = route.answer(&request, mutate::cut(&bytes, &mut rng));

@@ -1,17 +1,22 @@
 //! Client and upstream of one protocol, and what travels sealed through a client of another.
 
+use bytes::Bytes;
 use headgate_domain::{
     Class, Failure,
     Protocol::{Chat, Claude, Responses},
     UpstreamKind,
 };
-use headgate_wire::{observe::End, translate::same};
+use headgate_wire::{
+    observe::End,
+    translate::{Answers, same},
+};
 use serde_json::{Value, json};
 
 use super::{
-    driver::{Route, events},
+    driver::{Route, chunks, events},
     lifecycle::{asked, event, head},
     normal::frames,
+    oracle,
 };
 
 #[test]
@@ -142,7 +147,7 @@ fn a_codex_answer_that_is_one_document_or_an_error_is_recognised() {
     assert!(translator.keep_alive().is_empty() && translator.warnings().is_empty());
     let failed = String::from_utf8(translator.fail(&Failure::new(Class::Cut, "broke off"))).unwrap();
     assert!(failed.contains("\"sequence_number\":2"), "{failed}");
-    assert!(!translator.into_head().is_open());
+    assert!(!translator.progress().is_open());
 }
 
 #[test]
@@ -193,4 +198,107 @@ fn ids_and_counts_that_an_upstream_takes_are_kept() {
     assert!(Route::new(Responses, UpstreamKind::Openai).request(&half).is_err());
     let chat = json!({"model":"m","messages":[{"role":"user","content":"x"}]});
     assert_eq!(Route::new(Chat, UpstreamKind::Openai).sent(&chat)["messages"], chat["messages"]);
+}
+
+#[test]
+fn a_stream_of_the_clients_own_protocol_goes_on_behind_an_opening_of_ours() {
+    let usage = json!({"input_tokens":1,"input_tokens_details":{"cached_tokens":0},"output_tokens":1,
+        "output_tokens_details":{"reasoning_tokens":0},"total_tokens":2});
+    let item = json!({"id":"msg_9","type":"message","status":"completed","role":"assistant",
+        "content":[{"type":"output_text","text":"Hi","annotations":[]}]});
+    let begun = json!({"id":"msg_9","type":"message","status":"in_progress","role":"assistant","content":[]});
+    let streams = [
+        (
+            Chat,
+            chunks(&[
+                json!({"id":"c","object":"chat.completion.chunk","created":1,"model":"sent","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}),
+                json!({"id":"c","object":"chat.completion.chunk","created":1,"model":"sent","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}),
+                json!({"id":"c","object":"chat.completion.chunk","created":1,"model":"sent","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}),
+            ]),
+        ),
+        (
+            Claude,
+            events(&[
+                json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"sent","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}),
+                json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}),
+                json!({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}),
+                json!({"type":"content_block_stop","index":0}),
+                json!({"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":1,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":2}}),
+                json!({"type":"message_stop"}),
+            ]),
+        ),
+        (
+            Responses,
+            events(&[
+                json!({"type":"response.created","sequence_number":0,"response":{"id":"r","model":"sent","status":"in_progress"}}),
+                json!({"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":begun}),
+                json!({"type":"response.content_part.added","sequence_number":2,"item_id":"msg_9","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}}),
+                json!({"type":"response.output_text.delta","sequence_number":3,"item_id":"msg_9","output_index":0,"content_index":0,"delta":"Hi"}),
+                json!({"type":"response.output_text.done","sequence_number":4,"item_id":"msg_9","output_index":0,"content_index":0,"text":"Hi"}),
+                json!({"type":"response.content_part.done","sequence_number":5,"item_id":"msg_9","output_index":0,"content_index":0,"part":item["content"][0]}),
+                json!({"type":"response.output_item.done","sequence_number":6,"output_index":0,"item":item}),
+                json!({"type":"response.completed","sequence_number":7,"response":{"id":"r","object":"response","created_at":1,"model":"sent","status":"completed","output":[item],"usage":usage}}),
+            ]),
+        ),
+    ];
+    for (client, body) in streams {
+        let mut waiting = head(client);
+        let mut bytes = waiting.keep_alive();
+        let mut translator = Answers::relayed(client).translator(head(client).resumed(waiting.progress()));
+        bytes.extend(translator.keep_alive());
+        for chunk in body.chunks(7) {
+            bytes.extend(translator.push(Bytes::copy_from_slice(chunk)));
+        }
+        assert!(translator.keep_alive().is_empty(), "in its own stream there is nothing of ours");
+        bytes.extend(translator.finish());
+        assert_eq!(translator.end(), Some(End::Complete));
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        oracle::check(client, &bytes, false).unwrap_or_else(|why| panic!("{why} {text}"));
+        assert!(text.contains("Hi") && !text.contains("\"sent\""), "{text}");
+        // What breaks is told where the client's stream stands.
+        let mut broken = Answers::relayed(client).translator(head(client).resumed(waiting.progress()));
+        let mut bytes = head(client).keep_alive();
+        bytes.extend(broken.push(Bytes::copy_from_slice(&body[..body.len() / 2])));
+        bytes.extend(broken.finish());
+        assert_eq!(broken.end(), Some(End::Cut));
+        bytes.extend(broken.fail(&Failure::new(Class::Cut, "broke off")));
+        let told = frames(&bytes).last().unwrap().data.to_string();
+        assert!(told.contains("broke off"), "{told}");
+        // A document has no place in a stream.
+        let mut document = Answers::relayed(client).translator(head(client).resumed(waiting.progress()));
+        let body = json!({"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],
+            "content":[{"type":"text","text":"Hi"}],"output":[item],"status":"completed","stop_reason":"end_turn"});
+        assert!(document.push(body.to_string().into()).is_empty() && document.finish().is_empty());
+        assert!(matches!(document.end(), Some(End::Failed(_))), "{:?}", document.end());
+    }
+}
+
+#[test]
+fn sealed_reasoning_without_text_is_nothing_to_a_chat_client() {
+    let body = json!({"id":"m","type":"message","role":"assistant","model":"x","stop_reason":"end_turn","content":[
+        {"type":"redacted_thinking","data":"abc"},{"type":"text","text":"Hi"}],"usage":{"input_tokens":1,"output_tokens":1}});
+    let route = Route::new(Chat, UpstreamKind::Claude);
+    let message = &route.answer_whole(&asked(Chat, false), body.to_string().as_bytes()).json()["choices"][0]["message"];
+    assert!(message["content"] == "Hi" && message.get("reasoning_content").is_none(), "{message}");
+    let mut thought = body.clone();
+    let thinking = json!({"type":"thinking","thinking":"Look.","signature":"s"});
+    thought["content"].as_array_mut().unwrap().insert(1, thinking.clone());
+    thought["content"].as_array_mut().unwrap().insert(2, thinking);
+    let message =
+        &route.answer_whole(&asked(Chat, false), thought.to_string().as_bytes()).json()["choices"][0]["message"];
+    assert_eq!(message["reasoning_content"], "Look.\n\nLook.");
+}
+
+#[test]
+fn a_document_of_the_clients_own_protocol_has_output_if_it_says_something() {
+    let answer = |output: Value| json!({"id":"r","model":"sent","status":"completed","output":output}).to_string();
+    let item = json!({"type":"message","content":[{"type":"output_text","text":"Hi"}]});
+    let route = Route::new(Responses, UpstreamKind::Codex);
+    for (output, said) in [(json!([item]), true), (json!([]), false)] {
+        let mut translator = route.request(&asked(Responses, false)).unwrap().answers.translator(head(Responses));
+        translator.push(answer(output).into());
+        translator.finish();
+        assert_eq!(translator.seen().output, said);
+        assert_eq!(translator.end(), Some(if said { End::Complete } else { End::Empty }));
+    }
 }

@@ -6,7 +6,7 @@ use headgate_domain::{
 };
 use serde_json::{Value, json};
 
-use super::driver::Route;
+use super::{driver::Route, lifecycle::asked};
 
 fn chat(messages: Value) -> Value {
     json!({"model":"m","max_tokens":9000,"messages":messages})
@@ -365,4 +365,68 @@ fn the_clients_own_cache_marks_are_kept_wherever_it_put_them() {
     let sent = Route::new(Claude, UpstreamKind::Openai)
         .sent(&claude(json!([{"role":"user","content":[{"type":"text","text":"a","cache_control":mark}]}])));
     assert!(!sent.to_string().contains("cache_control"));
+}
+
+/// An id of more than 64 bits, as a tool may take one.
+const LARGE: &str = r#"{"id":123456789012345678901234567890,"half":0.5}"#;
+
+#[test]
+fn an_integer_in_a_tools_input_keeps_its_digits_in_the_history() {
+    let claude = format!(
+        r#"{{"model":"m","max_tokens":9,"messages":[{{"role":"user","content":"x"}},{{"role":"assistant","content":[{{"type":"tool_use","id":"c1","name":"f","input":{LARGE}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c1","content":"y"}}]}}]}}"#
+    );
+    for upstream in [UpstreamKind::Openai, UpstreamKind::OpenaiResponse, UpstreamKind::Codex] {
+        let sent = Route::new(Claude, upstream).request_bytes(claude.as_bytes()).unwrap().body;
+        let sent: Value = serde_json::from_slice(&sent).unwrap();
+        let arguments =
+            sent.pointer("/messages/1/tool_calls/0/function/arguments").or(sent.pointer("/input/1/arguments"));
+        assert_eq!(arguments, Some(&json!(LARGE)), "{upstream:?}");
+    }
+    let calls = [
+        (
+            Chat,
+            json!({"model":"m","messages":[{"role":"user","content":"x"},
+            {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":LARGE}}]},
+            {"role":"tool","tool_call_id":"c1","content":"y"}]}),
+        ),
+        (
+            Responses,
+            json!({"model":"m","input":[{"role":"user","content":"x"},
+            {"type":"function_call","call_id":"c1","name":"f","arguments":LARGE},
+            {"type":"function_call_output","call_id":"c1","output":"y"}]}),
+        ),
+    ];
+    for (client, body) in calls {
+        let sent = Route::new(client, UpstreamKind::Claude).request(&body).unwrap().body;
+        let sent = String::from_utf8(sent).unwrap();
+        assert!(sent.contains(&format!("\"input\":{LARGE}")), "{sent}");
+    }
+    // A number of the protocol itself is a number.
+    let odd = claude.replace("\"max_tokens\":9", "\"max_tokens\":99999999999999999999");
+    let refused = Route::new(Claude, UpstreamKind::Openai).request_bytes(odd.as_bytes()).unwrap_err();
+    assert_eq!(refused.param.as_deref(), Some("max_tokens"));
+}
+
+#[test]
+fn an_integer_in_a_tools_input_keeps_its_digits_in_an_answer() {
+    let claude = format!(
+        r#"{{"id":"m","type":"message","role":"assistant","model":"x","content":[{{"type":"tool_use","id":"c1","name":"f","input":{LARGE}}}],"stop_reason":"tool_use","usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+    );
+    let chat = json!({"choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,
+        "tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":LARGE}}]}}]})
+    .to_string();
+    let quoted = serde_json::to_string(LARGE).unwrap();
+    for (client, upstream, body, expected) in [
+        (Chat, UpstreamKind::Claude, &claude, format!("\"arguments\":{quoted}")),
+        (Responses, UpstreamKind::Claude, &claude, format!("\"arguments\":{quoted}")),
+        (Claude, UpstreamKind::Openai, &chat, format!("\"input\":{LARGE}")),
+    ] {
+        let route = Route::new(client, upstream);
+        let whole = route.answer_whole(&asked(client, false), body.as_bytes());
+        assert!(String::from_utf8_lossy(&whole.bytes).contains(&expected), "{}", String::from_utf8_lossy(&whole.bytes));
+        // The document replayed as a stream.
+        let stream = route.answer_whole(&asked(client, true), body.as_bytes());
+        let text = String::from_utf8(stream.bytes).unwrap().replace('\\', "");
+        assert!(text.contains("123456789012345678901234567890"), "{text}");
+    }
 }

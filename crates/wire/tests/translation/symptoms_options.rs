@@ -321,7 +321,9 @@ fn a_web_search_keeps_its_domains_and_place() {
         sent["tools"],
         json!([{"type":"web_search","filters":{"allowed_domains":["a.test"]},"user_location":location}])
     );
-    assert_eq!(sent["tool_choice"], json!({"type":"web_search"}));
+    // The SDKs' types have no other way to name it.
+    let only = json!({"type":"allowed_tools","mode":"required","tools":[{"type":"web_search"}]});
+    assert_eq!(sent["tool_choice"], only);
 }
 
 #[test]
@@ -438,4 +440,41 @@ fn known_models_need_no_profile() {
     let mut route = to_claude();
     route.model = "claude-haiku-4-5".into();
     assert_eq!(route.sent(&chat(json!({"reasoning_effort":"low"})))["thinking"]["budget_tokens"], 2048);
+}
+
+#[test]
+fn a_limit_of_no_tokens_is_refused_before_any_upstream_is_called() {
+    for (client, body, member) in [
+        (Chat, chat(json!({"max_tokens":0})), "max_tokens"),
+        (Chat, chat(json!({"max_completion_tokens":0})), "max_completion_tokens"),
+        (Responses, responses(json!({"max_output_tokens":0})), "max_output_tokens"),
+        (Claude, claude(json!({"max_tokens":0})), "max_tokens"),
+    ] {
+        let upstream = if client == Claude { UpstreamKind::Openai } else { UpstreamKind::Claude };
+        let refused = Route::new(client, upstream).request(&body).unwrap_err();
+        assert_eq!(refused.param.as_deref(), Some(member), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_limit_below_what_responses_takes_is_raised_and_said_so() {
+    for (limit, sent, warned) in [(5, 16, true), (15, 16, true), (16, 16, false), (17, 17, false)] {
+        let body = chat(json!({"max_tokens":limit}));
+        let route = Route::new(Chat, UpstreamKind::OpenaiResponse);
+        assert_eq!(route.sent(&body)["max_output_tokens"], sent);
+        assert_eq!(route.warnings(&body).contains(&"clamped:max_output_tokens".to_owned()), warned, "{limit}");
+    }
+}
+
+#[test]
+fn an_effort_of_none_is_only_sent_where_it_is_a_word() {
+    let body = chat(json!({"reasoning_effort":"none"}));
+    for (efforts, sent) in [
+        (json!(["none", "low", "high"]), Some(json!("none"))),
+        (json!(["low", "high"]), None),
+        (json!(["none"]), Some(json!("none"))),
+    ] {
+        let route = Route::new(Chat, UpstreamKind::OpenaiResponse).with(json!({"efforts":efforts}));
+        assert_eq!(route.sent(&body).pointer("/reasoning/effort").cloned(), sent, "{efforts}");
+    }
 }

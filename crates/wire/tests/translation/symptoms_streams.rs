@@ -148,7 +148,7 @@ fn think_tags_the_user_asked_for_are_swallowed_as_reasoning() {
 /// agent-vision-toolkit #6, LiteLLM #28469.
 #[test]
 fn a_freeform_call_comes_back_as_a_function_call() {
-    let tools = json!([{"type":"custom","name":"apply_patch"},{"type":"namespace","name":"n","tools":[{"type":"custom","name":"exec"}]}]);
+    let tools = json!([{"type":"custom","name":"apply_patch"},{"type":"namespace","name":"n","description":"d","tools":[{"type":"custom","name":"exec"}]}]);
     let request = json!({"model":"m","input":"x","stream":true,"tools":tools});
     let block = |n: u64, name: &str, input: &str| {
         [
@@ -324,25 +324,6 @@ fn a_content_filter_is_seen_as_an_ordinary_end() {
     ];
     let (_, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&said));
     assert_eq!(of_type(&frames, "message_delta")[0]["delta"]["stop_reason"], "refusal");
-}
-
-/// CLIProxyAPI #3132, #364.
-#[test]
-fn a_web_search_shows_0_results() {
-    let annotation = json!({"type":"url_citation","start_index":0,"end_index":1,"title":"T","url":"https://a.test"});
-    let list = [
-        json!({"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"ws","action":{"type":"search","query":"q"}}}),
-        json!({"type":"response.output_text.delta","item_id":"m","output_index":1,"delta":"a"}),
-        json!({"type":"response.output_text.annotation.added","item_id":"m","output_index":1,"annotation":annotation}),
-        json!({"type":"response.output_item.done","output_index":1,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":"a","annotations":[annotation]}]}}),
-        json!({"type":"response.completed","response":{"status":"completed","output":[]}}),
-    ];
-    let (_, frames) = play(Claude, UpstreamKind::OpenaiResponse, &events(&list));
-    let blocks: Vec<&Value> = of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]).collect();
-    let kinds: Vec<&Value> = blocks.iter().map(|b| &b["type"]).collect();
-    assert_eq!(kinds, ["server_tool_use", "text", "web_search_tool_result"]);
-    assert_eq!(blocks[2]["content"].as_array().unwrap().len(), 1);
-    assert_eq!(of_type(&frames, "message_delta")[0]["usage"]["server_tool_use"]["web_search_requests"], 1);
 }
 
 #[test]
@@ -521,4 +502,17 @@ fn every_search_has_its_result_also_when_no_page_is_cited() {
         ]
     );
     assert_eq!(whole["usage"]["server_tool_use"]["web_search_requests"], 3);
+}
+
+#[test]
+fn an_empty_content_beside_each_piece_of_reasoning_does_not_break_the_reasoning_up() {
+    for nothing in [json!(""), Value::Null] {
+        let thought = |text: &str| delta(json!({"content":nothing,"reasoning_content":text}));
+        let said = delta(json!({"content":"Done.","reasoning_content":""}));
+        let body = chunks(&[thought("Let "), thought("me "), thought("see."), said, finish("stop")]);
+        let (_, frames) = play(Claude, UpstreamKind::Openai, &body);
+        let kinds: Vec<&Value> =
+            of_type(&frames, "content_block_start").iter().map(|b| &b["content_block"]["type"]).collect();
+        assert_eq!(kinds, ["thinking", "text"]);
+    }
 }

@@ -37,53 +37,59 @@ impl Plan {
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// A series of measurements for each party.
+/// What was measured of one party, round by round.
 #[derive(Default)]
-struct Series {
-    direct: Vec<load::Outcome>,
-    nginx: Vec<load::Outcome>,
-    headgate: Vec<load::Outcome>,
+struct Rounds {
+    outcomes: Vec<load::Outcome>,
     /// Microseconds of processor time for one request.
-    nginx_cpu: Vec<f64>,
-    headgate_cpu: Vec<f64>,
+    cpu: Vec<f64>,
 }
+
+/// A series of measurements for each party.
+struct Series(Vec<(Party, Rounds)>);
 
 impl Series {
-    /// What one party adds over direct, a figure picked from each round.
-    fn added(&self, party: Party, pick: impl Fn(&load::Outcome) -> f64) -> Vec<f64> {
-        let all = |series: &[load::Outcome]| series.iter().map(&pick).collect::<Vec<_>>();
-        difference(&all(self.of(party)), &all(&self.direct))
+    fn of(&self, party: Party) -> &[load::Outcome] {
+        self.0.iter().find(|(p, _)| *p == party).map_or(&[], |(_, rounds)| &rounds.outcomes)
     }
 
-    fn of(&self, party: Party) -> &[load::Outcome] {
-        match party {
-            Party::Direct => &self.direct,
-            Party::Nginx => &self.nginx,
-            Party::Headgate => &self.headgate,
-        }
+    fn cpu(&self, party: Party) -> Vec<f64> {
+        self.0.iter().find(|(p, _)| *p == party).map_or_else(Vec::new, |(_, rounds)| rounds.cpu.clone())
+    }
+
+    /// What one party adds to another, a figure picked from each round.
+    fn beside(&self, other: Party, party: Party, pick: impl Fn(&load::Outcome) -> f64) -> Vec<f64> {
+        let all = |party| self.of(party).iter().map(&pick).collect::<Vec<_>>();
+        difference(&all(party), &all(other))
+    }
+
+    /// What one party adds over direct.
+    fn added(&self, party: Party, pick: impl Fn(&load::Outcome) -> f64) -> Vec<f64> {
+        self.beside(Party::Direct, party, pick)
     }
 }
 
-/// Measures every party once a round, beginning with another one each time.
+/// Measures each of the parties once a round, beginning with another one each time.
 async fn rounds(
     parties: &Parties,
+    among: &[Party],
     plan: &Plan,
     what: &str,
     arguments: &[String],
     report: &mut Report,
 ) -> Result<Series> {
-    let mut series = Series::default();
+    let mut series = Series(among.iter().map(|party| (*party, Rounds::default())).collect());
     for round in 0..plan.rounds {
         eprintln!("headgate-bench: {what}, round {} of {}", round + 1, plan.rounds);
-        let order = Party::ALL.iter().cycle().skip(round % 3).take(3);
+        let order = among.iter().cycle().skip(round % among.len()).take(among.len());
         for party in order.copied() {
             let mut all = vec!["load".into(), "--address".into(), parties.address(party).to_string()];
-            all.extend(["--key".into(), KEY.into()]);
+            all.extend(["--key".into(), party.key().into()]);
             all.extend_from_slice(arguments);
             let pid = match party {
                 Party::Direct => None,
                 Party::Nginx => Some(parties.nginx_pid),
-                Party::Headgate => Some(parties.headgate_pid),
+                Party::Headgate | Party::Translated => Some(parties.headgate_pid),
             };
             let before = pid.map(process::cpu).transpose()?;
             let outcome: load::Outcome = ask_self(&all).await?;
@@ -99,16 +105,9 @@ async fn rounds(
             }
             report.saw(what, party, &outcome);
             let each = used.as_secs_f64() * 1e6 / outcome.sent.max(1) as f64;
-            match party {
-                Party::Direct => series.direct.push(outcome),
-                Party::Nginx => {
-                    series.nginx.push(outcome);
-                    series.nginx_cpu.push(each);
-                }
-                Party::Headgate => {
-                    series.headgate.push(outcome);
-                    series.headgate_cpu.push(each);
-                }
+            if let Some((_, rounds)) = series.0.iter_mut().find(|(p, _)| *p == party) {
+                rounds.outcomes.push(outcome);
+                rounds.cpu.push(each);
             }
         }
     }
@@ -122,7 +121,7 @@ fn words(line: &str) -> Vec<String> {
 /// Added latency at 500 requests a second, and what a request costs.
 pub async fn latency(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
     let arguments = words(&format!("--rate 500 --seconds {} --warm-up 1", plan.seconds));
-    let series = rounds(parties, plan, "latency at 500 requests/s", &arguments, report).await?;
+    let series = rounds(parties, &Party::PASSING, plan, "latency at 500 requests/s", &arguments, report).await?;
     let p50 = |o: &load::Outcome| o.latency.p50 / 1000.0;
     let wanted = [(0.30, 0.6), (1.5, 4.0), (5.0, 15.0)].map(|(target, bound)| Wanted::AtMost(target, bound));
     let names = ["p50", "p99", "p99.9"];
@@ -139,8 +138,21 @@ pub async fn latency(parties: &Parties, plan: &Plan, report: &mut Report) -> Res
     let times = ratio(&series.added(Party::Headgate, p50), &series.added(Party::Nginx, p50));
     report.add("the same as a ratio to what nginx adds, p50", Unit::Times, Wanted::AtMost(2.0, 3.0), times);
     let cpu = Wanted::AtMost(120.0, 240.0);
-    report.add("CPU per request, passthrough, at 500 requests/s", Unit::Microseconds, cpu, series.headgate_cpu);
-    report.add("for comparison: CPU of nginx", Unit::Microseconds, Wanted::Nothing, series.nginx_cpu);
+    report.add("CPU per request, passthrough, at 500 requests/s", Unit::Microseconds, cpu, series.cpu(Party::Headgate));
+    report.add("for comparison: CPU of nginx", Unit::Microseconds, Wanted::Nothing, series.cpu(Party::Nginx));
+    Ok(())
+}
+
+/// A request of 4 KiB that has to be translated, beside the same one that is passed on.
+pub async fn translated(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
+    let among = [Party::Headgate, Party::Translated];
+    let arguments = words(&format!("--rate 500 --prompt-bytes 4096 --seconds {} --warm-up 1", plan.seconds));
+    let series = rounds(parties, &among, plan, "translation", &arguments, report).await?;
+    let added = series.beside(Party::Headgate, Party::Translated, |o| o.latency.p50);
+    let wanted = Wanted::AtMost(150.0, 500.0);
+    report.add("translated request, 4 KiB, added to passthrough, p50", Unit::Microseconds, wanted, added);
+    let cpu = Wanted::AtMost(350.0, 700.0);
+    report.add("CPU per request, translated, 4 KiB", Unit::Microseconds, cpu, series.cpu(Party::Translated));
     Ok(())
 }
 
@@ -148,7 +160,7 @@ pub async fn latency(parties: &Parties, plan: &Plan, report: &mut Report) -> Res
 pub async fn large(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
     let seconds = plan.seconds / 2.0;
     let arguments = words(&format!("--rate 10 --prompt-bytes 2097152 --seconds {seconds} --warm-up 1"));
-    let series = rounds(parties, plan, "a prompt of 2 MiB", &arguments, report).await?;
+    let series = rounds(parties, &Party::PASSING, plan, "a prompt of 2 MiB", &arguments, report).await?;
     let p50 = |o: &load::Outcome| o.latency.p50 / 1000.0;
     let added = series.added(Party::Headgate, p50);
     report.add("a 2 MiB prompt, passthrough: added latency, p50", Unit::Milliseconds, Wanted::AtMost(3.0, 10.0), added);
@@ -160,7 +172,7 @@ pub async fn large(parties: &Parties, plan: &Plan, report: &mut Report) -> Resul
 /// Requests a second with 16 connections.
 pub async fn throughput(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
     let arguments = words(&format!("--connections 16 --seconds {} --warm-up 1", plan.seconds / 2.0));
-    let series = rounds(parties, plan, "throughput", &arguments, report).await?;
+    let series = rounds(parties, &Party::PASSING, plan, "throughput", &arguments, report).await?;
     let rates = |party| series.of(party).iter().map(|o| o.rate).collect::<Vec<_>>();
     let share = ratio(&rates(Party::Headgate), &rates(Party::Nginx)).iter().map(|r| r * 100.0).collect();
     let wanted = Wanted::AtLeast(60.0, 40.0);
@@ -174,14 +186,14 @@ pub async fn throughput(parties: &Parties, plan: &Plan, report: &mut Report) -> 
         report.add(&format!("for comparison: {name}"), Unit::PerSecond, Wanted::Nothing, rates(party));
     }
     let cpu = Wanted::AtMost(120.0, 240.0);
-    report.add("CPU per request, passthrough, at full load", Unit::Microseconds, cpu, series.headgate_cpu);
+    report.add("CPU per request, passthrough, at full load", Unit::Microseconds, cpu, series.cpu(Party::Headgate));
     Ok(())
 }
 
 /// Streams of twenty events, ten milliseconds apart, fifty begun a second.
 pub async fn stream(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
     let arguments = words(&format!("--rate 50 --stream 20 --interval 10000 --seconds {} --warm-up 1", plan.seconds));
-    let series = rounds(parties, plan, "streams", &arguments, report).await?;
+    let series = rounds(parties, &Party::PASSING, plan, "streams", &arguments, report).await?;
     let first: [fn(&load::Outcome) -> f64; 2] = [|o| o.first_event.p50 / 1000.0, |o| o.first_event.p99 / 1000.0];
     let wanted = [Wanted::AtMost(0.4, 1.0), Wanted::AtMost(2.0, 8.0)];
     for ((name, wanted), pick) in ["p50", "p99"].into_iter().zip(wanted).zip(first) {

@@ -52,6 +52,8 @@ pub struct Args {
 pub enum Name {
     /// Added latency, processor time, a large prompt
     Latency,
+    /// Added latency of requests that are translated
+    Translation,
     /// Requests a second
     Throughput,
     /// First event and delay of events
@@ -90,6 +92,9 @@ async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
     if wants(Name::Latency) {
         measure::latency(&parties, &plan, &mut report).await?;
         measure::large(&parties, &plan, &mut report).await?;
+    }
+    if wants(Name::Translation) {
+        measure::translated(&parties, &plan, &mut report).await?;
     }
     if wants(Name::Throughput) {
         measure::throughput(&parties, &plan, &mut report).await?;

@@ -15,6 +15,8 @@ use crate::process;
 
 /// The access key of the benchmark's own configuration; it opens nothing else.
 pub const KEY: &str = "hg-benchmarkbenchmarkbenchmark";
+/// The key of the group whose upstream speaks another protocol.
+const TRANSLATED_KEY: &str = "hg-benchmarkbenchmarktranslated";
 const UPSTREAM_KEY: &str = "HEADGATE_BENCH_UPSTREAM_KEY";
 
 /// Where a request goes.
@@ -26,11 +28,21 @@ pub enum Party {
     Nginx,
     /// The gateway.
     Headgate,
+    /// The gateway, where it has to translate.
+    Translated,
 }
 
 impl Party {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Direct, Self::Nginx, Self::Headgate];
+    /// Who only passes on.
+    pub const PASSING: [Self; 3] = [Self::Direct, Self::Nginx, Self::Headgate];
+
+    /// The access key that a request has.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Translated => TRANSLATED_KEY,
+            Self::Direct | Self::Nginx | Self::Headgate => KEY,
+        }
+    }
 }
 
 /// Everybody, running.
@@ -66,20 +78,25 @@ impl Parties {
         match party {
             Party::Direct => self.mock,
             Party::Nginx => self.nginx,
-            Party::Headgate => self.headgate,
+            Party::Headgate | Party::Translated => self.headgate,
         }
     }
 }
 
-/// One upstream, one group, one key; the credential comes from the environment.
+/// The mock as an upstream of the client's protocol and of another, a group and a key for each; the credential comes
+/// from the environment.
 pub fn configuration(folder: &Path, mock: SocketAddr) -> Result<PathBuf> {
     let path = folder.join("bench.yaml");
-    let text = format!(
-        "version: 1\nupstreams:\n  - name: mock\n    base_url: http://{mock}\n    protocol: openai\n    \
-         proxy: direct\n    credentials: [ {{ env: {UPSTREAM_KEY} }} ]\ngroups:\n  - name: bench\n    \
-         members: [ {{ upstream: mock }} ]\nkeys:\n  - {{ name: bench, group: bench, secret: \"{KEY}\" }}\n"
-    );
-    fs::write(&path, text)?;
+    let mut lists = ["upstreams", "groups", "keys"].map(|list| format!("{list}:\n"));
+    for (name, protocol, key) in [("bench", "openai", KEY), ("translated", "claude", TRANSLATED_KEY)] {
+        let [upstreams, groups, keys] = &mut lists;
+        upstreams.push_str(&format!(
+            "  - {{ name: {name}, base_url: \"http://{mock}\", protocol: {protocol}, proxy: direct, credentials: [ {{ env: {UPSTREAM_KEY} }} ] }}\n"
+        ));
+        groups.push_str(&format!("  - {{ name: {name}, members: [ {{ upstream: {name} }} ] }}\n"));
+        keys.push_str(&format!("  - {{ name: {name}, group: {name}, secret: \"{key}\" }}\n"));
+    }
+    fs::write(&path, format!("version: 1\n{}", lists.concat()))?;
     Ok(path)
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::{
     codec::openai::{self, Part, Parts},
+    exact,
     json::Fields,
     loss::{Losses, Rejection},
     neutral::*,
@@ -139,7 +140,7 @@ fn call_of(mut call: Fields) -> Result<ToolCall, Rejection> {
         // Some clients send the arguments as an object.
         let input = match function.any("arguments") {
             Some(Value::String(text)) => Some(text),
-            Some(other) => Some(other.to_string()),
+            Some(other) => Some(exact::text(&other)),
             None => None,
         };
         (CallKind::Function, name, input)
@@ -223,8 +224,8 @@ fn choice(value: Value) -> Result<ToolChoice, Rejection> {
 }
 
 fn controls(conversation: &mut Conversation, top: &mut Fields, losses: &mut Losses) -> Result<(), Rejection> {
-    let limit = top.count("max_tokens")?;
-    conversation.max_output = top.count("max_completion_tokens")?.or(limit);
+    let limit = top.limit("max_tokens")?;
+    conversation.max_output = top.limit("max_completion_tokens")?.or(limit);
     conversation.sampling =
         Sampling { temperature: top.number("temperature")?, top_p: top.number("top_p")?, top_k: top.number("top_k")? };
     conversation.stop = match top.any("stop") {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::think::{Piece, ThinkTags};
 use crate::{
     codec::read::Sink,
+    exact,
     neutral::{Block, CallKind, Citation, Event, Finish},
     usage::WireUsage,
 };
@@ -230,7 +231,7 @@ impl Reader {
         };
         let name = text(function.swap_remove("name"));
         let input = match function.swap_remove(if custom { "input" } else { "arguments" }) {
-            Some(Value::Object(object)) => Value::Object(object).to_string(),
+            Some(Value::Object(object)) => exact::text(&Value::Object(object)),
             other => text(other),
         };
         let known = match index {

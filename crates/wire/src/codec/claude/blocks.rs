@@ -4,6 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value};
 
 use crate::{
+    exact,
     json::Fields,
     loss::{Losses, Rejection},
     neutral::*,
@@ -88,7 +89,7 @@ impl Reader<'_> {
             }
             "tool_use" => {
                 let input = block.any("input").unwrap_or_else(|| Value::Object(Map::new()));
-                let input = if let Value::String(text) = input { text } else { input.to_string() };
+                let input = if let Value::String(text) = input { text } else { exact::text(&input) };
                 Block::Call(ToolCall {
                     call_id: block.required("id")?,
                     name: block.required("name")?,

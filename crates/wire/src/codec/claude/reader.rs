@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     codec::read::Sink,
+    exact,
     neutral::{Block, CallKind, Carrier, Citation, Event, Finish, Search},
     usage::WireUsage,
 };
@@ -157,12 +158,12 @@ impl Reader {
                 } else {
                     sink.call(number, id, name, CallKind::Function);
                     let input = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
-                    Open::Call { block: number, input: input.map(Value::to_string) }
+                    Open::Call { block: number, input: input.map(exact::text) }
                 }
             }
             "server_tool_use" if block.get("name").is_some_and(|n| n == "web_search") => {
                 let input = block.get("input").filter(|i| i.as_object().is_some_and(|o| !o.is_empty()));
-                Open::Search { block: number, input: input.map(Value::to_string).unwrap_or_default() }
+                Open::Search { block: number, input: input.map(exact::text).unwrap_or_default() }
             }
             _ => Open::Unknown,
         };

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::tools;
 use crate::{
     codec::openai::{self, Part, Parts},
+    exact,
     json::Fields,
     loss::{Losses, Rejection},
     neutral::*,
@@ -141,7 +142,7 @@ impl Items<'_> {
     fn call(&mut self, item: &mut Fields, kind: CallKind, member: &str) -> Result<(), Rejection> {
         let input = match item.any(member) {
             Some(Value::String(text)) => text,
-            Some(other) => other.to_string(),
+            Some(other) => exact::text(&other),
             None => String::new(),
         };
         let call = ToolCall {
@@ -171,7 +172,7 @@ impl Items<'_> {
         }
         let call_id = item.text("call_id")?.or(item.text("id")?);
         let call_id = call_id.ok_or_else(|| Rejection::illegal("input.call_id", "is missing"))?;
-        let input = Value::Object(arguments).to_string();
+        let input = exact::text(&Value::Object(arguments));
         self.say(AssistantPart::Call(ToolCall { call_id, name: name.to_owned(), namespace: None, kind, input }));
         Ok(())
     }
@@ -180,7 +181,7 @@ impl Items<'_> {
         let call_id = item.text("call_id")?.or(item.text("id")?);
         let call_id = call_id.ok_or_else(|| Rejection::illegal("input.call_id", "is missing"))?;
         let output = match item.any("output") {
-            Some(object @ (Value::Object(_) | Value::Number(_) | Value::Bool(_))) => Some(object.to_string().into()),
+            Some(object @ (Value::Object(_) | Value::Number(_) | Value::Bool(_))) => Some(exact::text(&object).into()),
             other => other,
         };
         let content = self.parts().content(output, "input.output")?;
@@ -208,7 +209,7 @@ impl Items<'_> {
 }
 
 fn controls(conversation: &mut Conversation, top: &mut Fields, losses: &mut Losses) -> Result<(), Rejection> {
-    conversation.max_output = top.count("max_output_tokens")?;
+    conversation.max_output = top.limit("max_output_tokens")?;
     conversation.sampling =
         Sampling { temperature: top.number("temperature")?, top_p: top.number("top_p")?, top_k: None };
     conversation.stream = top.boolean("stream")?.unwrap_or(false);

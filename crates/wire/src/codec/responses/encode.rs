@@ -102,6 +102,7 @@ fn session(user_id: &str) -> String {
 }
 
 fn write_tools(prepared: &Prepared, profile: &Profile, out: &mut Out, losses: &mut Losses) {
+    let only = |kind: &str| json!({"type":"allowed_tools","mode":"required","tools":[{"type":kind}]});
     let mut written = Vec::new();
     for tool in &prepared.conversation.tools {
         let name = prepared.names.sent(tool.namespace.as_deref(), &tool.name);
@@ -129,8 +130,9 @@ fn write_tools(prepared: &Prepared, profile: &Profile, out: &mut Out, losses: &m
             let sent = prepared.names.sent(namespace.as_deref(), name);
             let choice = match tool.map(|t| &t.kind) {
                 Some(ToolKind::Custom { .. }) => json!({"type":"custom","name":sent}),
-                Some(ToolKind::WebSearch(_)) => json!({"type":"web_search"}),
-                Some(ToolKind::LocalShell) => json!({"type":"local_shell"}),
+                // Hosted tools cannot all be named alone; a choice of one they can be.
+                Some(ToolKind::WebSearch(_)) => only("web_search"),
+                Some(ToolKind::LocalShell) => only("local_shell"),
                 _ => json!({"type":"function","name":sent}),
             };
             out.put("tool_choice", choice);

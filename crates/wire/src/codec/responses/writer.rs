@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     codec::usage,
-    envelope,
+    envelope, exact,
     head::Head,
     neutral::{Answer, Block, CallKind, Event, Finish, Piece},
 };
@@ -114,12 +114,12 @@ impl Writer {
             return;
         }
         current.finish(head, self.index, out);
-        let item = items::item(&current.piece, &current.id, status);
-        self.done.push(item.to_string());
+        let item = exact::text(&items::item(&current.piece, &current.id, status));
+        self.done.push(item.clone());
         event(
             head,
             "response.output_item.done",
-            &[("output_index", json!(self.index).to_string()), ("item", item.to_string())],
+            &[("output_index", json!(self.index).to_string()), ("item", item)],
             out,
         );
         self.index += 1;
@@ -167,7 +167,7 @@ impl Current {
         self.announced = true;
         head.open(out);
         let item = items::announced(&self.piece, &self.id);
-        let members = [("output_index", index.to_string()), ("item", item.to_string())];
+        let members = [("output_index", index.to_string()), ("item", exact::text(&item))];
         event(head, "response.output_item.added", &members, out);
         if let Some(part) = items::content_part(&empty(&self.piece)) {
             let members = [("content_index", "0".to_owned()), ("part", part.to_string())];
@@ -269,7 +269,7 @@ pub(crate) fn document(answer: Answer, head: &Head) -> String {
     let last = pieces.len();
     let item = |(index, piece): (u32, &Piece)| {
         let status = if cut && index as usize + 1 == last { Status::Incomplete } else { Status::Completed };
-        items::item(piece, &items::id(piece, head, index), status).to_string()
+        exact::text(&items::item(piece, &items::id(piece, head, index), status))
     };
     let output: Vec<String> = (0..).zip(&pieces).map(item).collect();
     let (status, details) = status(answer.finish.as_ref());

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 
 /// The lines of all groups.
 #[derive(Default)]
-pub struct Waiting {
+pub struct Lines {
     groups: Mutex<HashMap<GroupId, Group>>,
     /// How many wait altogether: looked at by every request that ends.
     count: AtomicUsize,
@@ -45,7 +45,7 @@ impl Group {
     }
 }
 
-impl Waiting {
+impl Lines {
     /// How many wait.
     pub fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
@@ -66,7 +66,7 @@ impl Waiting {
         self.count.fetch_add(1, Ordering::Relaxed);
         g.ring(g.line.order().first());
         drop(groups);
-        Some(Place { waiting: Arc::clone(self), group, ticket, bell, served: false })
+        Some(Place { lines: Arc::clone(self), group, ticket, bell, served: false })
     }
 
     /// There may be room: a round begins in every group.
@@ -79,7 +79,7 @@ impl Waiting {
 
 /// A place in the line. Whoever drops it has left.
 pub struct Place {
-    waiting: Arc<Waiting>,
+    lines: Arc<Lines>,
     group: GroupId,
     ticket: Ticket,
     bell: Arc<Notify>,
@@ -94,7 +94,7 @@ impl Place {
 
     /// Nothing for this one: the next looks.
     pub fn pass(&self) {
-        if let Some(g) = self.waiting.groups.lock().get(&self.group) {
+        if let Some(g) = self.lines.groups.lock().get(&self.group) {
             g.ring_after(self.ticket);
         }
     }
@@ -107,7 +107,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut groups = self.waiting.groups.lock();
+        let mut groups = self.lines.groups.lock();
         let Some(g) = groups.get_mut(&self.group) else { return };
         if self.served {
             g.line.served(self.ticket);
@@ -121,7 +121,7 @@ impl Drop for Place {
         if g.line.is_empty() {
             groups.remove(&self.group);
         }
-        self.waiting.count.fetch_sub(1, Ordering::Relaxed);
+        self.lines.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_round_asks_each_in_turn_and_ends_with_who_is_served() {
-        let waiting = Arc::new(Waiting::default());
-        let join = |key| waiting.join(GROUP, KeyId(key), 10).unwrap();
+        let lines = Arc::new(Lines::default());
+        let join = |key| lines.join(GROUP, KeyId(key), 10).unwrap();
         let (a, b, c) = (join(1), join(1), join(2));
         assert!(rung(&a) && !rung(&b) && !rung(&c));
         a.pass();
@@ -149,28 +149,28 @@ mod tests {
         assert!(rung(&a), "there may be more");
         a.pass();
         assert!(rung(&b));
-        assert_eq!(waiting.len(), 2);
+        assert_eq!(lines.len(), 2);
     }
 
     #[test]
     fn who_leaves_in_its_turn_passes_it_on() {
-        let waiting = Arc::new(Waiting::default());
-        let a = waiting.join(GROUP, KeyId(1), 10).unwrap();
-        let b = waiting.join(GROUP, KeyId(2), 10).unwrap();
+        let lines = Arc::new(Lines::default());
+        let a = lines.join(GROUP, KeyId(1), 10).unwrap();
+        let b = lines.join(GROUP, KeyId(2), 10).unwrap();
         drop(a);
         assert!(rung(&b));
         drop(b);
-        assert!(!waiting.has(GROUP) && waiting.len() == 0);
+        assert!(!lines.has(GROUP) && lines.len() == 0);
     }
 
     #[test]
     fn room_is_told_to_the_first_and_a_full_line_takes_nobody() {
-        let waiting = Arc::new(Waiting::default());
-        waiting.room();
-        let a = waiting.join(GROUP, KeyId(1), 1).unwrap();
+        let lines = Arc::new(Lines::default());
+        lines.room();
+        let a = lines.join(GROUP, KeyId(1), 1).unwrap();
         assert!(rung(&a));
-        assert!(waiting.join(GROUP, KeyId(2), 1).is_none());
-        waiting.room();
+        assert!(lines.join(GROUP, KeyId(2), 1).is_none());
+        lines.room();
         assert!(rung(&a));
     }
 }
