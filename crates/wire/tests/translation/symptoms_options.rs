@@ -478,3 +478,16 @@ fn an_effort_of_none_is_only_sent_where_it_is_a_word() {
         assert_eq!(route.sent(&body).pointer("/reasoning/effort").cloned(), sent, "{efforts}");
     }
 }
+
+#[test]
+fn the_first_tool_of_a_name_counts_and_one_name_in_two_namespaces_is_two_tools() {
+    let tool = |name: &str, description: &str| json!({"type":"function","name":name,"description":description});
+    let inside = |space: &str| json!({"type":"namespace","name":space,"tools":[tool("f", space)]});
+    let tools = json!([tool("f", "first"), tool("f", "second"), inside("a"), inside("b"), inside("a")]);
+    let sent = Route::new(Responses, UpstreamKind::Claude).sent(&responses(json!({"tools":tools})));
+    let told = |member: &str| {
+        sent["tools"].as_array().unwrap().iter().map(|t| t[member].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("name"), ["f", "a__f", "b__f"]);
+    assert_eq!(told("description"), ["first", "a", "b"]);
+}

@@ -516,3 +516,29 @@ fn an_empty_content_beside_each_piece_of_reasoning_does_not_break_the_reasoning_
         assert_eq!(kinds, ["thinking", "text"]);
     }
 }
+
+#[test]
+fn what_no_delta_brought_is_taken_from_the_event_that_ends_it() {
+    let added = |item: Value| json!({"type":"response.output_item.added","output_index":0,"item":item});
+    let done = |name: &str, member: &str, text: &str| json!({"type":format!("response.{name}.done"),"item_id":"i","output_index":0,"content_index":0,member:text});
+    let completed = json!({"type":"response.completed","response":{"status":"completed","output":[]}});
+    for (item, event, expected) in [
+        (
+            json!({"type":"function_call","id":"i","call_id":"c","name":"f","arguments":""}),
+            done("function_call_arguments", "arguments", "{\"a\":1}"),
+            "{\\\"a\\\":1}",
+        ),
+        (
+            json!({"type":"custom_tool_call","id":"i","call_id":"c","name":"f","input":""}),
+            done("custom_tool_call_input", "input", "raw"),
+            "raw",
+        ),
+        (json!({"type":"message","id":"i","content":[]}), done("output_text", "text", "Hi."), "Hi."),
+        (json!({"type":"message","id":"i","content":[]}), done("refusal", "refusal", "No."), "No."),
+    ] {
+        let body = events(&[added(item.clone()), event, completed.clone()]);
+        let answered = Route::new(Chat, UpstreamKind::OpenaiResponse).answer(&asked(Chat), body.chunks(11));
+        let text = String::from_utf8(answered.bytes).unwrap();
+        assert!(text.contains(expected), "{item}: {text}");
+    }
+}

@@ -49,8 +49,6 @@ struct Current {
     piece: Piece,
     id: String,
     announced: bool,
-    /// Its end has come.
-    ended: bool,
 }
 
 /// Writes a stream.
@@ -72,18 +70,14 @@ impl Writer {
     /// Writes what an event says.
     pub(crate) fn event(&mut self, head: &mut Head, said: Event, out: &mut Vec<u8>) {
         match said {
-            Event::BlockEnd { block } => {
-                if let Some(current) = self.current.as_mut().filter(|c| c.block == block) {
-                    current.ended = true;
-                }
-            }
             Event::Usage(usage) => self.usage.merge_max(&usage),
             Event::Finish(finish) => {
                 self.close(head, if is_cut(&finish) { Status::Incomplete } else { Status::Completed }, out);
                 self.finish = Some(finish);
             }
             Event::End => self.end(head, out),
-            Event::Work | Event::Failed(_) | Event::Cut => {}
+            // An item ends when something else begins.
+            Event::BlockEnd { .. } | Event::Work | Event::Failed(_) | Event::Cut => {}
             said => self.said(head, said, out),
         }
     }
@@ -94,7 +88,7 @@ impl Writer {
             let Some((_, piece)) = Piece::begun_by(&said) else { return };
             self.close(head, Status::Completed, out);
             let id = items::id(&piece, head, self.index);
-            self.current = Some(Current { block, piece, id, announced: false, ended: false });
+            self.current = Some(Current { block, piece, id, announced: false });
         }
         let Some(current) = &mut self.current else { return };
         if announces(&said) {
