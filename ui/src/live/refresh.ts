@@ -10,6 +10,7 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   request_started: ["overview"],
   request_finished: [],
   requests_stored: ["overview", "upstreams", "members", "key-uses"],
+  probed: ["monitors", "probes"],
   revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
   database: "all",
   paused: ["overview", "status"],
