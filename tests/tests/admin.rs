@@ -7,7 +7,7 @@ use std::{
 
 use headgate_tests::{
     fake::Fake,
-    harness::{Database, Headgate, KEY, PATHS, Setup, program, until},
+    harness::{Database, Headgate, KEY, PATHS, Setup, header, program, until},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -224,4 +224,32 @@ async fn the_description_of_the_api_lists_its_routes_and_explains_a_route() {
     assert_eq!((status, &refused["error"]["field"]), (422, &"settings.max_attempts".into()), "{refused}");
     let (status, missing) = headgate.admin_raw(Method::GET, "/nothing", None).await;
     assert_eq!((status, &missing["error"]["code"]), (404, &"not_found".into()), "{missing}");
+}
+
+#[tokio::test]
+async fn figures_for_prometheus_count_what_was_asked_and_name_no_model_or_client() {
+    let fake = Fake::start().await;
+    let headgate = Headgate::before(&fake).await;
+    fake.script([headgate_tests::fake::Rule::model("wrong", headgate_tests::fake::Behaviour::status(400))]);
+    for (model, stream) in [("secret-model", false), ("secret-model", true), ("wrong", false)] {
+        headgate.ask("/v1/messages", model, stream).send().await.unwrap().bytes().await.unwrap();
+    }
+    let url = format!("{}/admin/v1/metrics", headgate.url);
+    assert_eq!(headgate.client.get(&url).send().await.unwrap().status(), 401);
+    let answer = headgate.client.get(&url).bearer_auth(headgate.admin_token()).send().await.unwrap();
+    assert!(header(&answer, "content-type").unwrap().starts_with("application/openmetrics-text"));
+    let text = answer.text().await.unwrap();
+    for line in [
+        "headgate_requests_total{outcome=\"success\",protocol=\"claude\"} 2",
+        "headgate_requests_total{outcome=\"client_error\",protocol=\"claude\"} 1",
+        "headgate_attempts_total{upstream=\"a\",result=\"success\"} 2",
+        "headgate_request_duration_seconds_count{outcome=\"success\",protocol=\"claude\"} 2",
+        "headgate_attempt_ttft_seconds_count{upstream=\"a\"} 1",
+        "headgate_requests_in_flight 0",
+        "headgate_breaker_state{upstream=\"a\"} 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.contains("headgate_tokens_total{upstream=\"a\",kind=\"output\"}"), "{text}");
+    assert!(!text.contains("secret-model") && text.ends_with("# EOF\n"), "{text}");
 }

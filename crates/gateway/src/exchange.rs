@@ -262,6 +262,9 @@ impl Exchange {
         }
         Counters::add(&self.shared.counters.finished);
         let attempts = std::mem::take(&mut self.attempts);
+        if !self.silent {
+            self.shared.metrics.count(record, &attempts);
+        }
         self.shared.journal.append(Record { request: std::mem::take(record), attempts });
     }
 }

@@ -19,6 +19,7 @@ mod incidents;
 mod ingress;
 mod launch;
 mod logs;
+mod metrics;
 mod monitors;
 mod outbound;
 mod question;

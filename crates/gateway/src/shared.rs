@@ -24,6 +24,7 @@ use crate::{
     forward::line::Lines,
     incidents::{Incident, IncidentKind, Incidents},
     ingress::{auth::InvalidKeys, models::ModelLists},
+    metrics::Metrics,
     outbound::Clients,
     snapshot::Snapshot,
 };
@@ -72,6 +73,8 @@ pub struct Shared {
     pub invalid_keys: InvalidKeys,
     /// Counters.
     pub counters: Counters,
+    /// Figures for Prometheus.
+    pub metrics: Metrics,
     /// Switched off for a while by a person: new requests are refused.
     pub paused: AtomicBool,
     /// The database did not answer when it was last looked at.

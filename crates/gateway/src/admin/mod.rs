@@ -10,6 +10,7 @@ mod export;
 mod groups;
 mod keys;
 mod logs;
+mod metrics;
 mod monitors;
 mod overview;
 mod requests;
@@ -80,6 +81,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(tags::routes())
         .merge(export::routes())
         .merge(logs::routes())
+        .merge(metrics::routes())
         .merge(detect::routes())
         .merge(upstreams::routes())
         .merge(trial::routes())
