@@ -6,11 +6,12 @@ import { onFeed, type Feed } from "./feed";
 const REST_MS = 1000;
 
 const STALE: Record<Feed["type"], readonly string[] | "all"> = {
-  health: ["upstreams", "members", "overview", "logs"],
+  health: ["upstreams", "members", "overview", "logs", "monitors"],
   request_started: ["overview"],
   request_finished: [],
   requests_stored: ["overview", "upstreams", "members", "key-uses"],
-  revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
+  probed: ["monitors", "probes"],
+  revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview", "monitors"],
   database: "all",
   paused: ["overview", "status"],
   lagged: "all",
