@@ -124,6 +124,14 @@ async fn monitors_are_made_for_many_models_changed_and_removed_with_their_revisi
     headgate.admin(Method::DELETE, &path, None).await;
     assert_eq!(monitors(&headgate).await.len(), 2);
     assert_eq!(headgate.admin_raw(Method::POST, &format!("{path}/probe"), None).await.0, 404);
+    for _ in 0..2 {
+        headgate.admin(Method::POST, &format!("{path}/restore"), None).await;
+    }
+    let list = monitors(&headgate).await;
+    let restored = list.iter().find(|m| m["id"] == ids[0]).unwrap();
+    assert_eq!((&restored["message"], list.len()), (&json!("hello"), 3));
+    assert!(restored["strip"].is_object(), "its probes are found again");
+    assert_eq!(headgate.admin_raw(Method::POST, "/monitors/999999/restore", None).await.0, 404);
 }
 
 #[tokio::test]

@@ -70,3 +70,28 @@ insert into attempts (request_id, number, started_at, attempted_at, completed_at
 analyze requests, attempts;`,
   );
 }
+
+/** A day of probes of the monitors there are: every five minutes, one monitor unsteady, one with two bad hours, one that is down. */
+export async function probeHistory(world) {
+  await sql(
+    world,
+    `set search_path = headgate;
+insert into probes (monitor_id, at, upstream_id, model, class, status, ttft_ms, duration_ms, error_text)
+  select id, at, upstream, model, case when ill then 'server' else 'ok' end, case when ill then 503 else 200 end,
+    case when not ill then first_ms end, case when ill then 40 else first_ms * 2 end,
+    case when ill then 'the upstream answered 503: busy' end
+  from (
+    select id, upstream, model, at, (250 + 90 * (id % 7) + 200 * random())::bigint as first_ms,
+      case id % 4 when 1 then random() > 0.93 when 2 then at between now() - interval '9 hours' and now() - interval '7 hours'
+        else random() > 0.998 end as ill
+    from jsonb_to_recordset('${JSON.stringify((await world.admin("GET", "/monitors")).items.filter((m) => m.active))}')
+        as made (id bigint, upstream bigint, model text),
+      generate_series(now() - interval '24 hours', now() - interval '6 minutes', interval '5 minutes') at
+  ) asked
+  on conflict do nothing;
+insert into probes (monitor_id, at, upstream_id, model, class, status, duration_ms, error_text)
+  select monitor_id, now(), upstream_id, model, 'slow_first', 200, 30000, 'no output within 30s'
+  from probes where model = 'gpt-5.5' order by at desc limit 1;
+analyze probes;`,
+  );
+}

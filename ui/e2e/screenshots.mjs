@@ -3,8 +3,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { launch, openPage } from "./browser.mjs";
 import { PAGES, visit } from "./pages.mjs";
-import { history } from "./history.mjs";
-import { oneCoolingDown, someTraffic, startWorld } from "./world.mjs";
+import { history, probeHistory } from "./history.mjs";
+import { oneCoolingDown, someMonitors, someTraffic, startWorld } from "./world.mjs";
 
 const folder = process.argv[2] ?? "screenshots";
 await mkdir(folder, { recursive: true });
@@ -13,6 +13,8 @@ const browser = await launch();
 try {
   await history(world, { count: 4200 });
   await someTraffic(world);
+  await someMonitors(world);
+  await probeHistory(world);
   for (const theme of ["light", "dark"]) {
     for (const language of ["en", "zh"]) {
       const { page, context } = await openPage(browser, { theme, language, token: world.token });
@@ -33,6 +35,11 @@ try {
     await page.locator(".spark").first().waitFor();
     await page.waitForTimeout(1500); // the last records
     await page.screenshot({ path: join(folder, `overview-degraded.${theme}-${language}.png`) });
+    await visit(page, world.ui, { at: "#/monitor", sees: ".mon.degraded" });
+    await page.screenshot({ path: join(folder, `monitor-cooling.${theme}-${language}.png`) });
+    await page.locator(".mon.degraded").first().click();
+    await page.locator(".sheet .note").waitFor();
+    await page.screenshot({ path: join(folder, `monitor-cooling-detail.${theme}-${language}.png`) });
     await context.close();
   }
 } finally {

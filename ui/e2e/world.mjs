@@ -77,7 +77,7 @@ groups:
   - { name: chat, members: [ { upstream: cloud-a, priority: 10 }, { upstream: direct-a, priority: 20 } ] }
 keys:
   - { name: laptop, group: coding, secret: "${KEY}" }
-  - { name: team-web, group: chat, secret: "hg-teamweb-0123456789abcdefghij", models: ["gpt-*"], labels: [team, vendor] }
+  - { name: team-web, group: chat, secret: "hg-teamweb-0123456789abcdefghij", models: ["gpt-*"], labels: [team, vendor], limits: { concurrency: 16, rpm: 600, tpm: 4000000 } }
   - { name: old-desktop, group: coding, secret: "hg-olddesk-0123456789abcdefghij", enabled: false }
 `;
 }
@@ -136,6 +136,24 @@ export async function oneCoolingDown({ admin, ask, fakes: [a, b] }) {
   await b.script([{ then: { status: 503, body: "busy" } }]);
   for (const model of ["claude-sonnet-5", "claude-haiku-5-5", "claude-opus-5"])
     for (let n = 0; n < 3; n += 1) await ask({ model });
+}
+
+/** Monitors of several upstreams. They are asked once, as they are made, and then not again for an hour. */
+export async function someMonitors({ admin }) {
+  const { items } = await admin("GET", "/upstreams");
+  const wanted = {
+    "relay-a": ["claude-sonnet-5", "claude-haiku-5-5", "claude-opus-5"],
+    "relay-b": ["claude-sonnet-5", "claude-haiku-5-5"],
+    "direct-a": ["claude-sonnet-5", "gpt-5.5"],
+    "cloud-a": ["gpt-5.5-mini"],
+    "lan-a": ["qwen3-coder-30b"],
+  };
+  for (const [name, models] of Object.entries(wanted)) {
+    const upstream = items.find((u) => u.name === name).id;
+    await admin("POST", "/monitors", { upstream, models, fields: { interval: "1h" } });
+  }
+  const allAsked = async () => (await admin("GET", "/monitors")).items.every((m) => !m.active || m.strip);
+  for (let n = 0; n < 100 && !(await allAsked()); n += 1) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
 /** Some traffic of every kind. */

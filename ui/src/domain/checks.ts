@@ -30,6 +30,29 @@ export function spanRule() {
   return z.string().refine((typed) => !typed.trim() || SPAN.test(typed.trim()), text("errors.span"));
 }
 
+const UNIT_MS: Record<string, number> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_557_600_000,
+};
+
+/** Milliseconds of a typed time. */
+export function spanMs(typed: string): number {
+  const parts = typed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w|y)/g);
+  return [...parts].reduce((sum, [, figure, unit]) => sum + Number(figure) * (UNIT_MS[unit ?? ""] ?? 0), 0);
+}
+
+/** A time that has to be given. */
+export function spanAtLeast(ms: number, least: string) {
+  const needed = z.string().refine((typed) => typed.trim() !== "", text("errors.required"));
+  const enough = (typed: string) => !SPAN.test(typed.trim()) || spanMs(typed) >= ms;
+  return needed.and(spanRule()).and(z.string().refine(enough, text("errors.span_short", { least })));
+}
+
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127\./.test(host);
 }

@@ -1,8 +1,8 @@
 /** A group as its form holds it, and back into the words of the configuration file. Members have a place of their own. */
 import { z } from "zod";
-import type { Capability, Group, Strategy } from "@/api/types";
+import type { Capability, Group, OnSaturation, Strategy } from "@/api/types";
 import { text } from "@/i18n";
-import { nameRule, wholeNumber } from "./checks";
+import { nameRule, spanAtLeast, wholeNumber } from "./checks";
 
 export interface TargetDraft {
   upstream: string;
@@ -22,6 +22,11 @@ export interface GroupDraft {
   balance: { price: string; latency: string; quality: string; load: string };
   regions: string[];
   require: Capability[];
+  on_saturation: OnSaturation;
+  /** How long a full tier is waited for. */
+  wait: string;
+  /** Requests that wait for room anywhere. */
+  queue: { size: string; wait: string };
   aliases: AliasDraft[];
 }
 
@@ -46,6 +51,9 @@ export function groupDraftOf(group: Group | undefined, names: NamesById): GroupD
     },
     regions: [...(group?.regions ?? [])],
     require: [...(group?.require ?? [])],
+    on_saturation: group?.on_saturation ?? "overflow",
+    wait: group?.wait ?? "10s",
+    queue: { size: String(group?.queue?.size ?? 256), wait: group?.queue?.wait ?? "1m" },
     aliases: Object.entries(group?.aliases ?? {}).map(([name, alias]) => ({
       name,
       candidates: alias.candidates.map(target),
@@ -66,6 +74,9 @@ export function groupFileOf(draft: GroupDraft): Record<string, unknown> {
       : {}),
     regions: draft.regions.length > 0 ? draft.regions : null,
     require: draft.require,
+    on_saturation: draft.on_saturation,
+    ...(draft.on_saturation === "wait" ? { wait: draft.wait.trim() } : {}),
+    queue: { size: Number(draft.queue.size), wait: draft.queue.wait.trim() },
     aliases: Object.fromEntries(
       draft.aliases.map((a) => [a.name.trim(), { candidates: targets(a.candidates), fallback: targets(a.fallback) }]),
     ),
@@ -74,6 +85,8 @@ export function groupFileOf(draft: GroupDraft): Record<string, unknown> {
 
 export function groupCheck(takenNames: readonly string[]) {
   const weight = z.string().refine((typed) => Number(typed) >= 0 && Number(typed) <= 1, text("errors.share"));
+  const neededNumber = (min: number, max: number) =>
+    wholeNumber(min, max).refine((typed) => typed.trim() !== "", text("errors.required"));
   const target = z.object({
     upstream: z.string().min(1, text("errors.required")),
     model: z.string().trim().min(1, text("errors.required")),
@@ -81,6 +94,8 @@ export function groupCheck(takenNames: readonly string[]) {
   });
   return z.object({
     name: nameRule(takenNames),
+    wait: spanAtLeast(0, "0s"),
+    queue: z.object({ size: neededNumber(0, 1_000_000), wait: spanAtLeast(0, "0s") }),
     balance: z.object({ price: weight, latency: weight, quality: weight, load: weight }),
     aliases: z.array(
       z.object({

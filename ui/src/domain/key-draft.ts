@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Key } from "@/api/types";
 import { text } from "@/i18n";
-import { nameRule } from "./checks";
+import { nameRule, wholeNumber } from "./checks";
 
 export interface KeyDraft {
   name: string;
@@ -13,6 +13,7 @@ export interface KeyDraft {
   /** `2026-12-31`; it ends with that day. */
   expires: string;
   secret: string;
+  limits: { concurrency: string; rpm: string; tpm: string };
 }
 
 /** The day of a moment on this machine's calendar. */
@@ -28,6 +29,8 @@ export function endOfDay(day: string): string | null {
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
+const typed = (limit: number | null | undefined): string => (limit == null ? "" : String(limit));
+
 export function keyDraftOf(key: Key | undefined, group: string): KeyDraft {
   return {
     name: key?.name ?? "",
@@ -37,10 +40,16 @@ export function keyDraftOf(key: Key | undefined, group: string): KeyDraft {
     labels: [...(key?.labels ?? [])],
     expires: key?.expires_at ? dayOf(key.expires_at) : "",
     secret: "",
+    limits: {
+      concurrency: typed(key?.limits?.concurrency),
+      rpm: typed(key?.limits?.rpm),
+      tpm: typed(key?.limits?.tpm),
+    },
   };
 }
 
 export function keyFileOf(draft: KeyDraft): Record<string, unknown> {
+  const numberOrNull = (text: string) => (text.trim() ? Number(text) : null);
   const listOrNull = (list: readonly string[]) => (list.length > 0 ? list : null);
   return {
     name: draft.name.trim(),
@@ -49,10 +58,16 @@ export function keyFileOf(draft: KeyDraft): Record<string, unknown> {
     regions: listOrNull(draft.regions),
     labels: listOrNull(draft.labels),
     expires_at: draft.expires ? endOfDay(draft.expires) : null,
+    limits: {
+      concurrency: numberOrNull(draft.limits.concurrency),
+      rpm: numberOrNull(draft.limits.rpm),
+      tpm: numberOrNull(draft.limits.tpm),
+    },
     ...(draft.secret.trim() ? { secret: draft.secret.trim() } : {}),
   };
 }
 
+const U32 = 4_294_967_295;
 const SECRET = /^hg-[\w-]{20,125}$/;
 
 export function keyCheck(takenNames: readonly string[], now: number) {
@@ -61,6 +76,7 @@ export function keyCheck(takenNames: readonly string[], now: number) {
     name: nameRule(takenNames),
     group: z.string().min(1, text("errors.required")),
     expires: z.string().refine(isAhead, text("errors.date_past")),
+    limits: z.object({ concurrency: wholeNumber(1, U32), rpm: wholeNumber(1, U32), tpm: wholeNumber(1, U32) }),
     secret: z.string().refine((typed) => !typed.trim() || SECRET.test(typed.trim()), text("errors.key_secret")),
   });
 }

@@ -12,10 +12,7 @@ type Words =
   | "part_days"
   | "part_retention";
 
-export type SettingName = Exclude<
-  keyof Settings,
-  "retry_same" | "retry_budget" | "probe_retention" | "billing_retention" | "fetch_proxy" | "alert_debounce"
->;
+export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy" | "alert_debounce">;
 
 export type SettingKind =
   | { kind: "span" | "size" | "switch" | "list" | "zone" }
@@ -44,7 +41,15 @@ export const GATEWAY_PARTS: readonly Part[] = [
       span("keep_alive"),
     ],
   },
-  { title: "settings.part_retries", settings: [whole("max_attempts", 1, 20), span("retry_after_max")] },
+  {
+    title: "settings.part_retries",
+    settings: [
+      whole("max_attempts", 1, 20),
+      whole("retry_same", 0, 3),
+      { name: "retry_budget", value: { kind: "share", min: 0, max: 1 } },
+      span("retry_after_max"),
+    ],
+  },
   {
     title: "settings.part_breaker",
     hint: "settings.part_breaker_hint",
@@ -83,4 +88,7 @@ export const GATEWAY_PARTS: readonly Part[] = [
   { title: "settings.part_days", settings: [{ name: "time_zone", value: { kind: "zone" } }] },
 ];
 
-export const RETENTION: Part = { title: "settings.part_retention", settings: [span("request_retention")] };
+export const RETENTION: Part = {
+  title: "settings.part_retention",
+  settings: [span("request_retention"), span("probe_retention")],
+};

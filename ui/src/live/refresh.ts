@@ -6,12 +6,12 @@ import { onFeed, type Feed } from "./feed";
 const REST_MS = 1000;
 
 const STALE: Record<Feed["type"], readonly string[] | "all"> = {
-  health: ["upstreams", "members", "overview", "logs"],
+  health: ["upstreams", "members", "overview", "logs", "monitors"],
   request_started: ["overview"],
   request_finished: [],
   requests_stored: ["overview", "upstreams", "members", "key-uses"],
   probed: ["monitors", "probes"],
-  revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview"],
+  revision: ["logs", "upstreams", "groups", "members", "keys", "settings", "revisions", "tags", "overview", "monitors"],
   database: "all",
   paused: ["overview", "status"],
   lagged: "all",

@@ -59,7 +59,7 @@ export async function show(
   const empty = defineComponent({ render: () => null });
   const router = createRouter({
     history: createMemoryHistory(),
-    routes: ["overview", "groups", "upstreams", "requests", "keys", "settings", "first-run"].map((name) => ({
+    routes: ["overview", "groups", "upstreams", "monitor", "requests", "keys", "settings", "first-run"].map((name) => ({
       path: `/${name}/:id?`,
       name,
       component: empty,

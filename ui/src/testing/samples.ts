@@ -1,5 +1,5 @@
 /** Objects as the admin API gives them. */
-import type { Group, Member, Upstream } from "@/api/types";
+import type { Group, Member, Monitor, Probe, Upstream } from "@/api/types";
 
 const health = {
   state: "closed",
@@ -43,6 +43,42 @@ export function member(over: Partial<Member> = {}): Member {
     health,
     ...over,
   } as unknown as Member;
+}
+
+export function probe(over: Partial<Probe> = {}): Probe {
+  const at = "2026-11-30T11:58:00Z";
+  return {
+    monitor_id: 30,
+    at,
+    upstream_id: 2,
+    model: "m",
+    class: "ok",
+    status: 200,
+    ttft_ms: 300,
+    duration_ms: 500,
+    ...over,
+  };
+}
+
+export function monitor(over: Partial<Monitor> = {}): Monitor {
+  return {
+    id: 30,
+    revision: 7,
+    upstream: 2,
+    upstream_name: "relay-a",
+    tag: "relay",
+    model: "m",
+    interval: "5m",
+    endpoint: "auto",
+    message: "hi",
+    max_tokens: 16,
+    active: true,
+    condition: { state: "healthy", credentials_missing: false },
+    health,
+    strip: null,
+    traffic: null,
+    ...over,
+  } as unknown as Monitor;
 }
 
 export const group = { id: 12, name: "coding", revision: 5, members: [], aliases: {} } as unknown as Group;

@@ -87,6 +87,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
         .routes(routes!(change, delete))
+        .routes(routes!(restore))
         .routes(routes!(probe))
         .routes(routes!(history))
 }
@@ -138,13 +139,14 @@ async fn create(State(shared): State<Arc<Shared>>, Body(body): Body<NewMonitors>
     let edited = shared.edit(AUTHOR, |next, revision| {
         ids.clear();
         for (id, model) in (first..).map(MonitorId).zip(&body.models) {
-            let known = |m: &Monitor| m.spec.upstream == body.upstream && m.spec.model == *model;
+            let model = model.trim();
+            let known = |m: &Monitor| m.spec.upstream == body.upstream && m.spec.model == model;
             if next.monitors.iter().any(known) {
                 continue;
             }
             let mut fields = body.fields.clone();
             fields.insert("upstream".into(), body.upstream.0.into());
-            fields.insert("model".into(), model.trim().into());
+            fields.insert("model".into(), model.into());
             next.monitors.push(Monitor { id, revision, spec: spec(fields)? });
             ids.push(id);
         }
@@ -199,6 +201,13 @@ async fn delete(
         Ok(())
     });
     let revision = edited.await?.revision;
+    Ok(Json(Changed { revision, ids: vec![id] }))
+}
+
+/// Bring a removed monitor back, with its probes
+#[utoipa::path(post, path = "/monitors/{id}/restore", tag = "monitors", params(("id" = i64, Path)), responses((status = 200, body = Changed)))]
+async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<MonitorId>) -> Result<Json<Changed>, ApiError> {
+    let revision = shared.restore_monitor(id, AUTHOR).await?;
     Ok(Json(Changed { revision, ids: vec![id] }))
 }
 

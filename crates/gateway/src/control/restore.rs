@@ -1,6 +1,6 @@
 //! Bringing a removed object back: it alone, as it last was, whatever else has changed since.
 
-use headgate_domain::{Configuration, Group, GroupId, KeyId, Revision, UpstreamId};
+use headgate_domain::{Configuration, Group, GroupId, KeyId, MonitorId, Revision, UpstreamId, monitor::Monitor};
 
 use super::{ControlError, Section};
 use crate::shared::Shared;
@@ -13,7 +13,9 @@ impl Shared {
     /// credentials and its places in groups, a group with those of its members that are still there, a key with its
     /// secret. Refused as any change is: if its name has been taken since, or a key's group is gone.
     pub async fn restore(&self, section: Section, id: i64, author: &str) -> Result<Revision, ControlError> {
-        let earlier = self.newest_with(section, id).await?;
+        let what = format!("{} {id}", section.singular());
+        let earlier =
+            self.newest_with(&what, |earlier| section.find(earlier, id).is_some().then(|| earlier.clone())).await?;
         let edited = self
             .edit(author, move |next, revision| {
                 match section {
@@ -27,20 +29,38 @@ impl Shared {
         Ok(edited.revision)
     }
 
-    async fn newest_with(&self, section: Section, id: i64) -> Result<Configuration, ControlError> {
+    /// Brings a removed monitor back with its id, by which its probes are still found. Refused if its upstream is gone.
+    pub async fn restore_monitor(&self, id: MonitorId, author: &str) -> Result<Revision, ControlError> {
+        let find = |earlier: &Configuration| earlier.monitors.iter().find(|m| m.id == id).cloned();
+        let earlier = self.newest_with(&format!("monitor {id}"), find).await?;
+        let edited = self
+            .edit(author, move |next, revision| {
+                let same = |m: &Monitor| {
+                    m.id == id || (m.spec.upstream == earlier.spec.upstream && m.spec.model == earlier.spec.model)
+                };
+                if !next.monitors.iter().any(same) {
+                    next.monitors.push(Monitor { revision, ..earlier.clone() });
+                }
+                Ok(())
+            })
+            .await?;
+        Ok(edited.revision)
+    }
+
+    /// What is found in the newest revision that has it.
+    async fn newest_with<T>(&self, what: &str, find: impl Fn(&Configuration) -> Option<T>) -> Result<T, ControlError> {
         let database = self.control.database()?;
         let mut before = None;
         loop {
             let page = database.revisions(PAGE, before).await?;
             let Some(last) = page.last().map(|r| r.id) else {
-                let what = section.singular();
-                return Err(ControlError::NotFound(format!("removed {what} {id} in the revisions that are kept")));
+                return Err(ControlError::NotFound(format!("removed {what} in the revisions that are kept")));
             };
             for record in page {
                 if let Some((_, earlier)) = database.revision(record.id).await?
-                    && section.find(&earlier, id).is_some()
+                    && let Some(found) = find(&earlier)
                 {
-                    return Ok(earlier);
+                    return Ok(found);
                 }
             }
             before = Some(last);

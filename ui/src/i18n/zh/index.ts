@@ -7,6 +7,7 @@ import login from "./login.json";
 import overview from "./overview.json";
 import groups from "./groups.json";
 import upstreams from "./upstreams.json";
+import monitor from "./monitor.json";
 import keys from "./keys.json";
 import requests from "./requests.json";
 import settings from "./settings.json";
@@ -22,6 +23,7 @@ export default {
   overview,
   groups,
   upstreams,
+  monitor,
   keys,
   requests,
   settings,
