@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
-import { sees, until } from "./steps.mjs";
+import { sees, undo, until } from "./steps.mjs";
 import { startWorld } from "./world.mjs";
 
 let world, browser, page, context;
@@ -28,12 +28,12 @@ test("a member is dragged from tier to tier, and back by undo", async () => {
   await chip.dragTo(page.locator(".tier").nth(1));
   await sees(page, "relay-b now has priority 20");
   await until(page, () => document.querySelectorAll(".tier")[1]?.textContent?.includes("relay-b"));
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await until(page, () => document.querySelectorAll(".tier")[0]?.textContent?.includes("relay-b"));
   // Below the last one it gets a tier of its own.
   await chip.dragTo(page.locator(".tier.last"));
   await until(page, () => document.querySelectorAll(".tier:not(.last)").length === 4);
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await until(page, () => document.querySelectorAll(".tier:not(.last)").length === 3);
 });
 
@@ -44,7 +44,7 @@ test("a key or group that was deleted comes back alone; what was changed since s
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await sees(page, "team-web is deleted");
   await world.admin("POST", "/keys", { name: "meanwhile", group: "chat" });
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await page.locator("tr[data-id]", { hasText: "team-web" }).waitFor();
   const names = (await world.admin("GET", "/keys")).items.map((key) => key.name);
   assert.deepEqual(names.sort(), ["laptop", "meanwhile", "old-desktop", "team-web"]);
@@ -59,7 +59,7 @@ test("a key or group that was deleted comes back alone; what was changed since s
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await sees(page, "spare is deleted");
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await page.locator(".tabs", { hasText: "spare" }).waitFor();
 });
 

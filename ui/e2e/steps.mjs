@@ -15,6 +15,12 @@ export function sees(page, text) {
   return page.getByText(text).first().waitFor({ timeout: 10_000 });
 }
 
+/** Takes back what was just done; a message on its way out still has its button for a moment. */
+export function undo(page) {
+  const staying = page.locator('[data-sonner-toast][data-removed="false"]');
+  return staying.getByRole("button", { name: "Undo" }).click();
+}
+
 /** Findings of axe that matter. */
 export async function axe(page) {
   // Evaluated by the browser's own tools, which no policy of the page concerns.

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
-import { sees, until } from "./steps.mjs";
+import { sees, undo, until } from "./steps.mjs";
 import { KEY, startWorld } from "./world.mjs";
 
 let browser;
@@ -91,7 +91,7 @@ test("upstreams: pasted, found out, changed, tagged together, deleted and brough
   await page.keyboard.press("Escape");
   await until(page, () => document.querySelectorAll("tr[data-id]").length === 2);
   assert.match(page.url(), /label=trial/);
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await sees(page, "Nothing matches");
 
   await page.goto(`${ui}#/upstreams`);
@@ -100,7 +100,7 @@ test("upstreams: pasted, found out, changed, tagged together, deleted and brough
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await sees(page, "lan-a is deleted");
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await page.locator("tr[data-id]", { hasText: "lan-a" }).waitFor();
 });
 
@@ -197,7 +197,7 @@ test("settings are saved in place and taken back; a file is looked at before it 
   await page.keyboard.press("Enter");
   await sees(page, "Attempts per request is now 5");
   assert.equal((await admin("GET", "/settings")).values.max_attempts, 5);
-  await page.getByRole("button", { name: "Undo" }).click();
+  await undo(page);
   await sees(page, "3, default");
 
   await page.goto(`${ui}#/settings/file`);

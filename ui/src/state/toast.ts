@@ -9,12 +9,16 @@ export interface ToastOptions {
 }
 
 export function toast(message: string, { undo, kind }: ToastOptions = {}): void {
+  // A toast that is on its way out can still be pressed: what it takes back is taken back once.
+  let pressed = false;
+  const once = () => {
+    if (pressed) return;
+    pressed = true;
+    show.dismiss(id);
+    return undo?.();
+  };
   const id = show.custom(markRaw(Toast), {
     duration: undo ? 10_000 : 5000,
-    componentProps: {
-      message,
-      kind,
-      undo: undo && (() => (show.dismiss(id), undo())),
-    },
+    componentProps: { message, kind, undo: undo && once },
   });
 }
