@@ -1,21 +1,11 @@
 // What people try without being told that it exists.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { test } from "node:test";
+import { stage } from "./stage.mjs";
 import { sees, undo, until } from "./steps.mjs";
-import { startWorld } from "./world.mjs";
 
-let world, browser, page, context;
-before(async () => {
-  world = await startWorld();
-  browser = await launch();
-  ({ page, context } = await openPage(browser, { token: world.token }));
-});
-after(async () => {
-  await context?.close();
-  await browser?.close();
-  await world?.stop();
-});
+let world, page, context;
+stage((opened) => ({ world, page, context } = opened));
 
 async function open(place) {
   await page.goto("about:blank");

@@ -1,21 +1,11 @@
 // The main ways through the page without a pointer.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { test } from "node:test";
+import { stage } from "./stage.mjs";
 import { sees, until } from "./steps.mjs";
-import { startWorld } from "./world.mjs";
 
-let world, browser, page, context;
-before(async () => {
-  world = await startWorld();
-  browser = await launch();
-  ({ page, context } = await openPage(browser, { token: world.token }));
-});
-after(async () => {
-  await context?.close();
-  await browser?.close();
-  await world?.stop();
-});
+let world, page;
+stage((opened) => ({ world, page } = opened));
 
 /** A page that begins anew, with nothing focused. */
 async function open(at) {

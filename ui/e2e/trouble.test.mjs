@@ -2,22 +2,12 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { test } from "node:test";
+import { stage } from "./stage.mjs";
 import { sees, until } from "./steps.mjs";
-import { startWorld } from "./world.mjs";
 
-let world, browser, page, context;
-before(async () => {
-  world = await startWorld();
-  browser = await launch();
-  ({ page, context } = await openPage(browser, { token: world.token }));
-});
-after(async () => {
-  await context?.close();
-  await browser?.close();
-  await world?.stop();
-});
+let world, page;
+stage((opened) => ({ world, page } = opened));
 
 /** The database's processes: the one that holds the cluster, and its children. */
 async function databaseProcesses() {
