@@ -57,6 +57,13 @@ enum Task {
     Bench(bench::Args),
     /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
     Fuzz(fuzz::Args),
+    /// Play faults against a configuration in virtual time and print how it behaves: `cargo xtask simulate FILE`.
+    #[command(disable_help_flag = true)]
+    Simulate {
+        /// The file, and flags: `cargo xtask simulate --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -72,6 +79,16 @@ fn main() -> Result<()> {
         Task::Clients { full } => clients::alone(full),
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
+        Task::Simulate { arguments } => simulate(&arguments),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
+}
+
+/// Paths in the arguments are those of the caller's folder.
+fn simulate(arguments: &[String]) -> Result<()> {
+    let here = std::env::current_dir()?;
+    let mut program = command::cargo()?;
+    program.args(["run", "--quiet", "--release", "--package", "headgate-simulation", "--manifest-path"]);
+    program.arg(command::root()?.join("Cargo.toml")).arg("--").args(arguments);
+    command::run(program.current_dir(here))
 }
