@@ -221,6 +221,29 @@ impl Breaker {
         Transition::Opened { until }
     }
 
+    /// Opens it on another's word, until then at least; what is still under way no longer counts.
+    pub(crate) fn open_until_at_least(&mut self, until: Time, class: Class) {
+        let until = match self.phase {
+            Phase::Open { until: own } => own.max(until),
+            Phase::Closed | Phase::HalfOpen { .. } => {
+                self.generation += 1;
+                self.openings = self.openings.saturating_add(1);
+                until
+            }
+        };
+        self.phase = Phase::Open { until };
+        self.class = class;
+        self.strikes = Strikes::default();
+        self.window.clear();
+    }
+
+    /// Ends the wait of an open breaker: a trial may show whether it is well.
+    pub(crate) fn look_again(&mut self, now: Time) {
+        if let Phase::Open { until } = &mut self.phase {
+            *until = now.min(*until);
+        }
+    }
+
     /// Closes it by hand; what is still under way no longer counts.
     pub(crate) fn reset(&mut self) {
         self.phase = Phase::Closed;

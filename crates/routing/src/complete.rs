@@ -178,6 +178,7 @@ impl UpstreamState {
 
     fn succeed(&mut self, lease: &Lease, done: &Completion, now: Time, policy: &Policy) -> Option<Transition> {
         self.hour.add(now, 1, 0);
+        self.succeeded = Some(now);
         // What began before a cooldown did not get through it.
         let proves = |cooldown: &Cooldown| cooldown.since < lease.started;
         if self.cooldown.as_ref().is_some_and(proves) {

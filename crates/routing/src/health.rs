@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, collections::VecDeque, time::Duration};
 
-use headgate_domain::{CredentialId, GroupId, KeyId, UpstreamId};
+use headgate_domain::{Class, CredentialId, GroupId, KeyId, UpstreamId, audit::BreakerState};
 
 use crate::{
     breaker::Breaker,
@@ -12,6 +12,9 @@ use crate::{
     time::{Time, millis},
     window::Window,
 };
+
+/// So long a success of our own is believed against another process's failures.
+const OWN_WORD: Duration = Duration::from_secs(10);
 
 /// Models remembered for one upstream; model names come from clients, so their number must have an end.
 const MODELS: usize = 256;
@@ -42,6 +45,8 @@ pub(crate) struct UpstreamState {
     /// When one of its groups last had a request.
     pub(crate) wanted: Option<Time>,
     pub(crate) last_failed_model: Option<Box<str>>,
+    /// When an attempt last succeeded.
+    pub(crate) succeeded: Option<Time>,
 }
 
 #[derive(Debug, Default)]
@@ -115,6 +120,39 @@ impl Health {
         }
     }
 
+    /// Takes another process's word that the upstream's breaker opened, for this long; `model` was asked for last. It is
+    /// not believed against a success of our own within the last seconds. Gives whether it opened ours.
+    pub fn opened_elsewhere(
+        &mut self,
+        upstream: UpstreamId,
+        class: Class,
+        lasting: Duration,
+        model: Option<&str>,
+        now: Time,
+    ) -> bool {
+        let until = now + lasting.min(self.policy.breaker_open_max);
+        let u = self.state(upstream);
+        let is_news = u.breaker.state(now) != BreakerState::Open;
+        if is_news && u.succeeded.is_some_and(|at| now.since(at) < OWN_WORD) {
+            return false;
+        }
+        u.breaker.open_until_at_least(until, class);
+        u.last_failed_model = model.map(Into::into).or(u.last_failed_model.take());
+        is_news
+    }
+
+    /// Takes another process's word that the upstream is well again: an open breaker admits a trial at once.
+    pub fn closed_elsewhere(&mut self, upstream: UpstreamId, now: Time) {
+        if let Some(u) = self.upstreams.get_mut(&upstream) {
+            u.breaker.look_again(now);
+        }
+    }
+
+    /// The model of the upstream's last failed attempt, as it was sent.
+    pub fn last_failed_model(&self, upstream: UpstreamId) -> Option<&str> {
+        self.upstreams.get(&upstream)?.last_failed_model.as_deref()
+    }
+
     /// The limit until the first work of a stream: twice the observed 95th percentile and 5 s per 50,000 tokens of
     /// prompt, never above `limit` and never below the smaller of 10 s and `limit`.
     pub fn first_response_limit(
@@ -169,6 +207,7 @@ impl UpstreamState {
             models: BTreeMap::new(),
             wanted: None,
             last_failed_model: None,
+            succeeded: None,
         }
     }
 

@@ -363,3 +363,29 @@ fn an_answer_that_begins_clears_failures_before_output_and_not_those_of_answers_
         assert_eq!(opened, opens, "{class:?}");
     }
 }
+
+#[test]
+fn another_process_opens_and_closes_what_our_own_results_do_not_contradict() {
+    let lasting = Duration::from_secs(30);
+    let mut b = Bench::new();
+    assert!(b.health.opened_elsewhere(U, Class::Server, lasting, Some("m"), b.now));
+    assert_eq!((b.view().state, b.view().open_ms), (BreakerState::Open, Some(30_000)));
+    assert!(!b.health.opened_elsewhere(U, Class::Server, lasting, None, b.now), "no news");
+    b.health.closed_elsewhere(U, b.now);
+    assert_eq!(b.view().state, BreakerState::HalfOpen, "a trial shows it");
+    b.attempt(Class::Ok);
+    b.attempt(Class::Ok);
+    assert_eq!(b.view().state, BreakerState::Closed);
+    assert!(!b.health.opened_elsewhere(U, Class::Server, lasting, None, b.now), "we know better");
+    b.pass(10);
+    assert!(b.health.opened_elsewhere(U, Class::Server, lasting, None, b.now));
+}
+
+#[test]
+fn what_was_under_way_when_another_process_opened_the_breaker_changes_nothing() {
+    let mut b = Bench::new();
+    let lease = b.claim();
+    b.health.opened_elsewhere(U, Class::Server, Duration::from_secs(30), None, b.now);
+    b.done(lease, &Completion::new(Class::Ok));
+    assert_eq!((b.view().state, b.view().in_flight), (BreakerState::Open, 0));
+}

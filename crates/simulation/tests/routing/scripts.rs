@@ -20,8 +20,7 @@ fn report(name: &str) -> Report {
     let workload = Workload { probes: true, ..Workload::new(start, Duration::from_millis(50), 12_000) };
     let router = Plain::new(Policy::default(), 1);
     let (run, _) = Simulation::new(1, router, pool.clone(), faults.clone(), workload).run();
-    let report = Report::of(&run, &pool, &faults, (start, LENGTH), |id| format!("upstream {id}"));
-    report
+    Report::of(&run, &pool, &faults, (start, LENGTH), |id| format!("upstream {id}"))
 }
 
 #[test]
