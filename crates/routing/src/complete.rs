@@ -217,6 +217,7 @@ impl UpstreamState {
     }
 
     fn exclude_model(&mut self, lease: &Lease, class: Class, now: Time) {
+        self.names.retain(|_, known| known.name != lease.model);
         let model = self.model(&lease.model, lease.serial);
         let previous = model.exclusion.map(|e| e.cooldown);
         if let Some(cooldown) = Cooldown::after(previous, class, None, now) {

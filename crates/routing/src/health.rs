@@ -8,6 +8,7 @@ use crate::{
     breaker::Breaker,
     cooldown::{Cooldown, Exclusion},
     latency::Latency,
+    names::OtherName,
     policy::Policy,
     time::{Time, millis},
     window::Window,
@@ -42,6 +43,8 @@ pub(crate) struct UpstreamState {
     pub(crate) minute: Window<12>,
     pub(crate) credentials: BTreeMap<Option<CredentialId>, CredentialState>,
     pub(crate) models: BTreeMap<Box<str>, ModelState>,
+    /// Names that work in the place of names that do not.
+    pub(crate) names: BTreeMap<Box<str>, OtherName>,
     /// When one of its groups last had a request.
     pub(crate) wanted: Option<Time>,
     pub(crate) last_failed_model: Option<Box<str>>,
@@ -116,6 +119,30 @@ impl Health {
             }
             for m in u.models.values_mut() {
                 m.exclusion = None;
+            }
+            u.names.clear();
+        }
+    }
+
+    /// Ends the upstream's exclusion of one model, by the name it knows.
+    pub fn reset_model(&mut self, upstream: UpstreamId, model: &str) {
+        if let Some(u) = self.upstreams.get_mut(&upstream) {
+            u.names.retain(|asked, known| &**asked != model && &*known.name != model);
+            if let Some(m) = u.models.get_mut(model) {
+                m.exclusion = None;
+            }
+        }
+    }
+
+    /// Ends every wait of the upstream: an open breaker admits a trial, credentials and models are asked for again. What
+    /// still fails waits again, and longer than before.
+    pub fn try_now(&mut self, upstream: UpstreamId, now: Time) {
+        if let Some(u) = self.upstreams.get_mut(&upstream) {
+            u.breaker.look_again(now);
+            let models = u.models.values_mut().filter_map(|m| m.exclusion.as_mut()).map(|e| &mut e.cooldown);
+            let parts = u.credentials.values_mut().flat_map(|c| c.cooldown.iter_mut().chain(c.models.values_mut()));
+            for cooldown in u.cooldown.iter_mut().chain(parts).chain(models) {
+                cooldown.until = cooldown.until.min(now);
             }
         }
     }
@@ -205,6 +232,7 @@ impl UpstreamState {
             minute: Window::over(Duration::from_secs(60)),
             credentials: BTreeMap::new(),
             models: BTreeMap::new(),
+            names: BTreeMap::new(),
             wanted: None,
             last_failed_model: None,
             succeeded: None,
