@@ -36,10 +36,12 @@ pub enum AlertEvent {
     GroupDown,
     /// One can again.
     GroupBack,
+    /// A person pressed the button. Every target takes it; none can list it.
+    Test,
 }
 
 impl AlertEvent {
-    /// All of them.
+    /// All that a target can list.
     pub const ALL: [Self; 9] = [
         Self::UpstreamOpened,
         Self::UpstreamClosed,
@@ -64,6 +66,7 @@ impl AlertEvent {
             Self::ModelBack => "model_back",
             Self::GroupDown => "group_down",
             Self::GroupBack => "group_back",
+            Self::Test => "test",
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    alert::Alert,
+    alert::{Alert, AlertEvent},
     file::Problem,
     group::{Budget, Group, Strategy},
     id::{GroupId, KeyId, Revision, UpstreamId},
@@ -298,6 +298,9 @@ impl Check {
                 format!("alerts[{at}].events"),
                 "is empty; switch it off with enabled: false, or leave it out for everything",
             );
+        }
+        if alert.spec.events.iter().flatten().any(|event| *event == AlertEvent::Test) {
+            self.problem(format!("alerts[{at}].events"), "lists test, which is sent by hand alone");
         }
         if alert.spec.debounce.is_some_and(|quiet| quiet > Span::secs(86_400)) {
             self.problem(format!("alerts[{at}].debounce"), "is longer than a day");

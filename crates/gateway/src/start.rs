@@ -163,6 +163,7 @@ impl Gateway {
             bootstrap,
             pseudonym: format!("headgate-{}", uuid::Uuid::now_v7().simple()),
             incidents: Default::default(),
+            alerts: Default::default(),
             lines: Default::default(),
             events: Default::default(),
             model_lists: Default::default(),

@@ -65,19 +65,14 @@ impl Wrongs {
         news
     }
 
-    /// Follows a configuration that was changed, or starts with one: what is no longer there is forgotten without a
-    /// word, and groups may have gone down or come back by it.
-    pub fn follow<'p>(&mut self, pools: impl IntoIterator<Item = &'p Pool> + Clone) -> Vec<Turn> {
-        self.0.retain(|subject, _| match subject {
-            Subject::Group(group) => pools.clone().into_iter().any(|pool| pool.group == *group),
-            Subject::Credential(upstream, Some(id)) => {
-                let mut members = pools.clone().into_iter().flat_map(|pool| &pool.members);
-                members.any(|m| m.upstream == *upstream && m.credentials.iter().any(|c| c.id == *id))
-            }
-            Subject::Upstream(upstream) | Subject::Model(upstream, _) | Subject::Credential(upstream, None) => {
-                pools.clone().into_iter().flat_map(|pool| &pool.members).any(|m| m.upstream == *upstream)
-            }
-        });
+    /// Follows a configuration that was changed: what is no longer there is forgotten without a word, and groups may
+    /// have gone down or come back by it.
+    pub fn follow<'p>(
+        &mut self,
+        is_there: impl Fn(&Subject) -> bool,
+        pools: impl IntoIterator<Item = &'p Pool>,
+    ) -> Vec<Turn> {
+        self.0.retain(|subject, _| is_there(subject));
         self.look_at_groups(pools)
     }
 
