@@ -135,8 +135,9 @@ async fn each_kind_is_told_once_and_signed() {
     let first = hook.seen()[0].json();
     assert_eq!((&first["upstream"]["name"], &first["model"], &first["to"]), (&"a".into(), &"m".into(), &"gone".into()));
     assert_eq!(hook.seen()[0].header("x-headgate-delivery"), first["id"].as_str());
+    // Those of before the restart too.
+    until("thirteen deliveries to be in the log", || async { log(&headgate).await.len() == 13 }).await;
     let log = log(&headgate).await;
-    assert_eq!(log.len(), 13, "the log outlives the process: {log:#?}");
     assert!(log.iter().all(|d| d["outcome"] == "delivered" && d["attempts"] == 1), "{log:#?}");
 }
 
@@ -144,7 +145,7 @@ async fn each_kind_is_told_once_and_signed() {
 async fn an_upstream_that_flaps_is_told_once_in_each_direction_and_in_the_end_as_it_is() {
     let (fake, hook) = (Fake::start().await, hook().await);
     let events = "events: [upstream_opened, upstream_closed]";
-    let alerts = format!("[ {{ kind: webhook, url: '{}/x', {events}, debounce: 4s }} ]", hook.url());
+    let alerts = format!("[ {{ kind: webhook, url: '{}/x', {events}, debounce: 10s }} ]", hook.url());
     let headgate = start(&fake, "", &alerts).await;
     let closed = || async { until("it to close", || async { headgate.health("a").await["state"] == "closed" }).await };
     for _ in 0..3 {
@@ -153,9 +154,7 @@ async fn an_upstream_that_flaps_is_told_once_in_each_direction_and_in_the_end_as
         closed().await;
     }
     open(&fake, &headgate).await;
-    let before = Instant::now();
     told(&hook, &["upstream_opened", "upstream_closed", "upstream_opened"]).await;
-    assert!(before.elapsed() < Duration::from_secs(5));
     let late = hook.seen()[2].json();
     assert_eq!(late["suppressed"], 4, "{late}");
     assert!(late["sentence"]["en"].as_str().unwrap().contains("4 more times"), "{late}");
@@ -197,17 +196,16 @@ async fn a_target_that_is_slow_or_away_delays_neither_the_others_nor_requests() 
     let of = |hook: &Fake| format!("{{ kind: webhook, url: '{}/x', debounce: 0s }}", hook.url());
     let alerts = format!("[ {}, {}, {} ]", of(&slow), of(&away), of(&well));
     let headgate = start(&fake, "", &alerts).await;
-    let begun = Instant::now();
     for n in 1..=3 {
         open(&fake, &headgate).await;
         fake.behave();
+        // One message alone takes the slow one more than half a minute.
         until("all of it to be told", || async { well.seen().len() == 4 * n }).await;
         let asked = Instant::now();
         assert_eq!(ask(&headgate).await, 200);
         assert!(asked.elapsed() < Duration::from_secs(2));
     }
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
-    assert_eq!(slow.seen().len(), 1 + usize::from(begun.elapsed() > Duration::from_secs(5)));
+    assert!(kinds(&slow).iter().all(|kind| kind == "upstream_opened"), "it is still with the first");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
