@@ -152,35 +152,50 @@ fn sentence(document: &AlertDocument) -> Sentence {
     let name = |of: &Option<Named>| of.as_ref().map_or_else(String::new, |n| n.name.clone());
     let (upstream, group) = (name(&document.upstream), name(&document.group));
     let model = document.model.as_deref().unwrap_or_default();
-    let (key_en, key_zh) = match document.credential {
-        Some(number) => (format!("credential {number}"), format!("凭证 {number}")),
-        None => ("the request's credential".to_owned(), "请求凭证".to_owned()),
-    };
+    let key = document.credential;
     let (mut en, mut zh) = match document.kind {
         AlertEvent::UpstreamOpened => match cause(document.class) {
             Some((en, zh)) => (
                 format!("Upstream {upstream} is out after {en}; it is left alone for a while and then tried again."),
-                format!("上游 {upstream} 已熔断（{zh}），稍后会自动重试。"),
+                format!("上游 {upstream} 已熔断（{zh}），稍后自动重试。"),
             ),
             None => (
                 format!("Upstream {upstream} is out; it is left alone for a while and then tried again."),
-                format!("上游 {upstream} 已熔断，稍后会自动重试。"),
+                format!("上游 {upstream} 已熔断，稍后自动重试。"),
             ),
         },
         AlertEvent::UpstreamClosed => {
             (format!("Upstream {upstream} serves again."), format!("上游 {upstream} 已恢复。"))
         }
-        AlertEvent::CredentialRejected => (
-            format!("Upstream {upstream} refuses {key_en}; replace it."),
-            format!("上游 {upstream} 拒绝了{key_zh}，请更换。"),
-        ),
-        AlertEvent::CredentialExhausted => (
-            format!("The quota or balance of {key_en} at upstream {upstream} is used up."),
-            format!("上游 {upstream} 的{key_zh}额度或余额已用尽。"),
-        ),
-        AlertEvent::CredentialAccepted => {
-            (format!("Upstream {upstream} accepts {key_en} again."), format!("上游 {upstream} 重新接受{key_zh}。"))
-        }
+        AlertEvent::CredentialRejected => match key {
+            Some(n) => (
+                format!("Upstream {upstream} refuses key {n}; replace it."),
+                format!("上游 {upstream} 拒绝了密钥 {n}，请更换。"),
+            ),
+            None => (
+                format!("Upstream {upstream} refuses requests without a key; give it one."),
+                format!("上游 {upstream} 拒绝未带密钥的请求，请为其设置密钥。"),
+            ),
+        },
+        AlertEvent::CredentialExhausted => match key {
+            Some(n) => (
+                format!("The quota or balance of key {n} at upstream {upstream} is used up."),
+                format!("上游 {upstream} 的密钥 {n} 额度或余额已用尽。"),
+            ),
+            None => (
+                format!("The quota or balance at upstream {upstream} is used up."),
+                format!("上游 {upstream} 的额度或余额已用尽。"),
+            ),
+        },
+        AlertEvent::CredentialAccepted => match key {
+            Some(n) => {
+                (format!("Upstream {upstream} accepts key {n} again."), format!("上游 {upstream} 重新接受密钥 {n}。"))
+            }
+            None => (
+                format!("Upstream {upstream} accepts requests without a key again."),
+                format!("上游 {upstream} 重新接受未带密钥的请求。"),
+            ),
+        },
         AlertEvent::ModelGone => (
             format!("Upstream {upstream} no longer has the model {model}; check its name or remove it."),
             format!("上游 {upstream} 已没有模型 {model}，请检查名称或将其移除。"),
@@ -242,8 +257,8 @@ mod tests {
                 "group": null, "model": null, "from": "accepted", "to": "rejected", "class": "credential",
                 "suppressed": 3,
                 "sentence": {
-                    "en": "Upstream relay-a refuses credential 2; replace it. It turned 3 more times in between.",
-                    "zh": "上游 relay-a 拒绝了凭证 2，请更换。期间另有 3 次变化。",
+                    "en": "Upstream relay-a refuses key 2; replace it. It turned 3 more times in between.",
+                    "zh": "上游 relay-a 拒绝了密钥 2，请更换。期间另有 3 次变化。",
                 },
                 "version": env!("CARGO_PKG_VERSION"),
             })
