@@ -15,7 +15,10 @@ use headgate_domain::{
 use headgate_routing::{Pool, PoolMember};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::outbound::{Client, Clients};
+use crate::{
+    alerts::Target,
+    outbound::{Client, Clients},
+};
 
 /// One state of the configuration, ready to serve requests.
 pub struct Snapshot {
@@ -31,6 +34,8 @@ pub struct Snapshot {
     pub groups: HashMap<GroupId, Arc<Group>>,
     /// Upstreams.
     pub upstreams: HashMap<UpstreamId, Arc<Endpoint>>,
+    /// Alert targets, in their order.
+    pub alerts: Vec<Arc<Target>>,
 }
 
 /// An access key.
@@ -180,7 +185,9 @@ impl Snapshot {
                 Some((k.hash, Arc::new(key)))
             })
             .collect();
-        Self { revision, settings, configuration, keys, groups, upstreams }
+        let alerts =
+            configuration.alerts.iter().map(|a| Arc::new(Target::of(a, &settings, secrets, clients))).collect();
+        Self { revision, settings, configuration, keys, groups, upstreams, alerts }
     }
 }
 
