@@ -57,6 +57,22 @@ enum Task {
     Bench(bench::Args),
     /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
     Fuzz(fuzz::Args),
+    /// Let a real upstream die and flap under a real load, for a long time, and print what clients noticed.
+    Faults {
+        /// How many minutes each course takes.
+        #[arg(long, default_value_t = 10)]
+        minutes: u32,
+        /// How often the upstream is killed: every so many seconds.
+        #[arg(long, default_value_t = 60)]
+        period: u32,
+    },
+    /// Play faults against a configuration in virtual time and print how it behaves: `cargo xtask simulate FILE`.
+    #[command(disable_help_flag = true)]
+    Simulate {
+        /// The file, and flags: `cargo xtask simulate --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -72,6 +88,27 @@ fn main() -> Result<()> {
         Task::Clients { full } => clients::alone(full),
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
+        Task::Faults { minutes, period } => faults(minutes, period),
+        Task::Simulate { arguments } => simulate(&arguments),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
+}
+
+/// Paths in the arguments are those of the caller's folder.
+fn simulate(arguments: &[String]) -> Result<()> {
+    let here = std::env::current_dir()?;
+    let mut program = command::cargo()?;
+    program.args(["run", "--quiet", "--release", "--package", "headgate-simulation", "--manifest-path"]);
+    program.arg(command::root()?.join("Cargo.toml")).arg("--").args(arguments);
+    command::run(program.current_dir(here))
+}
+
+fn faults(minutes: u32, period: u32) -> Result<()> {
+    setup::ensure(&[setup::Need::Compiler, setup::Need::Postgres])?;
+    command::run(command::cargo()?.args(["build", "--quiet", "--bins"]))?;
+    let mut tests = command::cargo()?;
+    tests.args(["test", "--quiet", "--package", "headgate-tests", "--test", "faults", "a_top_upstream", "--"]);
+    tests.args(["--nocapture", "--test-threads", "1"]);
+    tests.env("HEADGATE_FAULT_LENGTH", (minutes * 60).to_string()).env("HEADGATE_FAULT_PERIOD", period.to_string());
+    command::run(&mut tests)
 }

@@ -22,6 +22,7 @@ mod launch;
 mod logs;
 mod metrics;
 mod monitors;
+mod neighbours;
 mod outbound;
 mod question;
 mod recovery;
