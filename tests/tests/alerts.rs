@@ -306,6 +306,8 @@ async fn of_several_processes_the_one_that_had_it_turn_tells() {
     let two = Setup::new(&file).start_on(database).await;
     open(&fake, &one).await;
     until("the other process to hear of it", || async { two.health("a").await["state"] == "open" }).await;
+    // An upstream that nobody wants is not looked at again.
+    ask(&two).await;
     fake.behave();
     until("both to use it again", || async {
         one.health("a").await["state"] == "closed" && two.health("a").await["state"] == "closed"
