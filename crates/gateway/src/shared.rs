@@ -29,6 +29,7 @@ use crate::{
     neighbours::Telling,
     outbound::Clients,
     snapshot::Snapshot,
+    traces::Traces,
 };
 
 /// Health and the random source of its decisions, under one lock.
@@ -81,6 +82,8 @@ pub struct Shared {
     pub counters: Counters,
     /// Figures for Prometheus.
     pub metrics: Metrics,
+    /// Traces for OpenTelemetry.
+    pub traces: Traces,
     /// Switched off for a while by a person: new requests are refused.
     pub paused: AtomicBool,
     /// The database did not answer when it was last looked at.
