@@ -8,6 +8,7 @@ mod command;
 mod fuzz;
 mod isolated;
 mod postgres;
+mod prices;
 mod run;
 mod setup;
 mod sqlx;
@@ -57,6 +58,8 @@ enum Task {
     Bench(bench::Args),
     /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
     Fuzz(fuzz::Args),
+    /// Fetch the published prices of models and write them into `crates/pricing/data/`.
+    Prices,
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -72,6 +75,7 @@ fn main() -> Result<()> {
         Task::Clients { full } => clients::alone(full),
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
+        Task::Prices => prices::refresh(),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
 }
