@@ -10,6 +10,7 @@ use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::{
+    cost::{CostColumns, RequestCost, UsageSource},
     id::{CredentialId, GroupId, KeyId, RequestId, Revision, UpstreamId},
     protocol::{Protocol, UpstreamKind},
 };
@@ -173,6 +174,9 @@ pub struct RequestRecord {
     /// Tokens.
     #[serde(flatten)]
     pub usage: UsageColumns,
+    /// What its attempts cost together.
+    #[serde(flatten)]
+    pub cost: RequestCost,
 }
 
 /// Per decision a list of candidates with the reason why each was chosen or stopped, as JSON: it is written once and
@@ -272,9 +276,20 @@ pub struct AttemptRecord {
     /// Tokens.
     #[serde(flatten)]
     pub usage: UsageColumns,
+    /// What it cost.
+    #[serde(flatten)]
+    pub cost: CostColumns,
 }
 
-/// [`crate::Usage`] under the names of its columns; absent counters were not reported.
+impl AttemptRecord {
+    /// Whether the upstream may have charged for it: it reported tokens, or something of an answer came.
+    pub fn may_be_charged(&self) -> bool {
+        self.usage.usage_source.is_some() || matches!(self.outcome, Outcome::Success | Outcome::Partial)
+    }
+}
+
+/// [`crate::Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
+/// by what passed through, whatever was reported.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[expect(missing_docs, reason = "see Usage")]
@@ -287,6 +302,40 @@ pub struct UsageColumns {
     pub tokens_output: Option<i64>,
     pub tokens_reasoning: Option<i64>,
     pub usage_wire: Option<Protocol>,
+    pub usage_source: Option<UsageSource>,
+    pub observed_input: Option<i64>,
+    pub observed_output: Option<i64>,
+}
+
+impl UsageColumns {
+    /// Notes what passed through: the estimated tokens of the prompt, and the bytes of text that came back.
+    pub fn observe(&mut self, input: Option<i64>, output_bytes: u64) {
+        // The rule of thumb that the prompt is estimated by, too.
+        self.observed_output = i64::try_from(output_bytes.div_ceil(4)).ok();
+        self.observed_input = input;
+        if self.usage_source.is_none() && output_bytes > 0 {
+            self.usage_source = Some(UsageSource::Observed);
+        }
+    }
+
+    /// The tokens to price: those reported, else those observed.
+    pub fn to_price(&self) -> crate::Usage {
+        let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
+        if self.usage_source == Some(UsageSource::Observed) {
+            let (fresh, output) = (count(self.observed_input), count(self.observed_output));
+            return crate::Usage { fresh, output, ..crate::Usage::default() };
+        }
+        crate::Usage {
+            fresh: count(self.tokens_fresh),
+            read: count(self.tokens_read),
+            write_5m: count(self.tokens_write_5m),
+            write_1h: count(self.tokens_write_1h),
+            write_other: count(self.tokens_write_other),
+            output: count(self.tokens_output),
+            reasoning: count(self.tokens_reasoning),
+            wire: self.usage_wire,
+        }
+    }
 }
 
 impl From<&crate::Usage> for UsageColumns {
@@ -301,6 +350,9 @@ impl From<&crate::Usage> for UsageColumns {
             tokens_output: column(usage.output),
             tokens_reasoning: column(usage.reasoning),
             usage_wire: usage.wire,
+            usage_source: usage.is_reported().then_some(UsageSource::Reported),
+            observed_input: None,
+            observed_output: None,
         }
     }
 }

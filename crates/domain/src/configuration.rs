@@ -325,7 +325,6 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
     let settings = &configuration.settings;
     for (set, name) in [
         (settings.billing_retention.is_some(), "billing_retention"),
-        (settings.fetch_proxy.is_some(), "fetch_proxy"),
         (settings.alert_debounce.is_some(), "alert_debounce"),
     ] {
         note(set, format!("settings.{name}"));

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod configuration;
+pub mod cost;
 pub mod diff;
 pub mod failure;
 pub mod file;
@@ -25,6 +26,7 @@ pub mod usage;
 
 pub use audit::{AttemptRecord, ErrorSource, Outcome, RequestRecord};
 pub use configuration::Configuration;
+pub use cost::{CostColumns, RequestCost, UsageSource};
 pub use failure::{Class, Detail, Failure, UpstreamError};
 pub use group::{Group, Member, Strategy};
 pub use id::{AlertId, CredentialId, GroupId, KeyId, MonitorId, RequestId, Revision, UpstreamId};

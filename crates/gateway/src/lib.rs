@@ -22,6 +22,7 @@ mod logs;
 mod metrics;
 mod monitors;
 mod outbound;
+mod prices;
 mod question;
 mod recovery;
 mod serve;

@@ -26,6 +26,7 @@ use crate::{
     ingress::{auth::InvalidKeys, models::ModelLists},
     metrics::Metrics,
     outbound::Clients,
+    prices::PriceBook,
     snapshot::Snapshot,
 };
 
@@ -73,6 +74,8 @@ pub struct Shared {
     pub invalid_keys: InvalidKeys,
     /// Counters.
     pub counters: Counters,
+    /// What models cost.
+    pub prices: PriceBook,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Switched off for a while by a person: new requests are refused.

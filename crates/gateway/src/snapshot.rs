@@ -10,6 +10,7 @@ use headgate_domain::{
     Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
     group::Queue,
     key::{KeyHash, KeySpec},
+    settings::FETCH_PROXY_ACCOUNT,
     upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
 };
 use headgate_routing::{Pool, PoolMember};
@@ -23,6 +24,8 @@ pub struct Snapshot {
     pub revision: Revision,
     /// Effective settings.
     pub settings: Settings,
+    /// The setting `fetch_proxy` with its secret.
+    pub fetch_proxy: Option<String>,
     /// The document it was made from.
     pub configuration: Arc<Configuration>,
     /// Access keys by hash.
@@ -180,7 +183,11 @@ impl Snapshot {
                 Some((k.hash, Arc::new(key)))
             })
             .collect();
-        Self { revision, settings, configuration, keys, groups, upstreams }
+        let fetch_proxy = settings.fetch_proxy.as_ref().map(|proxy| match secrets.get(FETCH_PROXY_ACCOUNT) {
+            Some(whole) if proxy.is_mask() => whole.expose().to_owned(),
+            _ => proxy.expose().to_owned(),
+        });
+        Self { revision, settings, fetch_proxy, configuration, keys, groups, upstreams }
     }
 }
 

@@ -11,7 +11,7 @@ use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{events::Event, incidents::Incident, monitors, recovery, shared::Shared};
+use crate::{events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
@@ -45,6 +45,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
     every(shared, stop, VAULT_EVERY, |shared| async move { shared.tidy_vault().await });
     until(shared, stop, recovery::run(Arc::clone(shared)));
     until(shared, stop, monitors::run(Arc::clone(shared)));
+    until(shared, stop, prices::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));
 }
 

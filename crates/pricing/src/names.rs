@@ -43,6 +43,28 @@ pub enum Step {
     VendorAdded,
 }
 
+impl Step {
+    /// The word used in records and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Case => "case",
+            Self::Punctuation => "punctuation",
+            Self::ContextMark => "context_mark",
+            Self::ModelsPrefix => "models_prefix",
+            Self::VendorPrefix => "vendor_prefix",
+            Self::RegionPrefix => "region_prefix",
+            Self::Build => "build",
+            Self::Variant => "variant",
+            Self::Date => "date",
+            Self::Latest => "latest",
+            Self::Thinking => "thinking",
+            Self::Effort => "effort",
+            Self::DateAdded => "date_added",
+            Self::VendorAdded => "vendor_added",
+        }
+    }
+}
+
 /// The steps of one match.
 pub type Steps = SmallVec<[Step; 4]>;
 

@@ -13,6 +13,7 @@ mod data_dir;
 mod database;
 pub mod journal;
 pub mod partitions;
+pub mod prices;
 pub mod probes;
 pub mod requests;
 pub mod revisions;

@@ -13,6 +13,7 @@ mod logs;
 mod metrics;
 mod monitors;
 mod overview;
+mod prices;
 mod requests;
 mod revisions;
 mod series;
@@ -89,6 +90,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(keys::routes())
         .merge(monitors::routes())
         .merge(requests::routes())
+        .merge(prices::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())
