@@ -197,6 +197,7 @@ fn lines(shown: &Shown) -> Vec<String> {
         Cause::GroupDown(name) => format!("{name}: {}", say(Word::NobodyServes)),
         Cause::GroupDegraded { name, out, of } => format!("{name}: {out}/{of} {}", say(Word::MembersOut)),
         Cause::CredentialRejected(name) => format!("{name}: {}", say(Word::KeyRejected)),
+        Cause::ModelGone { name, model } => format!("{name}: {} {model}", say(Word::ModelGone)),
         Cause::CredentialsMissing(name) => format!("{name}: {}", say(Word::KeyMissing)),
     }));
     lines.extend(shown.today.map(|count| format!("{}: {}", say(Word::Today), grouped(count))));

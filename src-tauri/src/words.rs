@@ -39,6 +39,7 @@ pub enum Word {
     KeyRejected,
     /// Cause: after an upstream's name.
     KeyMissing,
+    ModelGone,
     /// State of the whole.
     Healthy,
     /// State of the whole.
@@ -77,6 +78,7 @@ impl Language {
             Word::MembersOut => ("upstreams are out", "个上游不可用"),
             Word::KeyRejected => ("its key was refused", "密钥被拒"),
             Word::KeyMissing => ("its key was not found", "找不到密钥"),
+            Word::ModelGone => ("no longer has", "已没有模型"),
             Word::Healthy => ("Healthy", "正常"),
             Word::Degraded => ("Degraded", "降级"),
             Word::Down => ("Down", "中断"),

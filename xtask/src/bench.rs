@@ -30,6 +30,8 @@ pub(crate) enum Name {
     Memory,
     /// Cold start to the first answer.
     Start,
+    /// Decisions of routing.
+    Routing,
 }
 
 /// How the gateway is built.

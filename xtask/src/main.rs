@@ -60,6 +60,13 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Fetch the published prices of models and write them into `crates/pricing/data/`.
     Prices,
+    /// Play faults against a configuration in virtual time and print how it behaves: `cargo xtask simulate FILE`.
+    #[command(disable_help_flag = true)]
+    Simulate {
+        /// The file, and flags: `cargo xtask simulate --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write what the statements' compile-time check needs (`.sqlx/`) from the migrations; needed after a change of either.
     Sqlx {
         /// Change nothing; fail if something would change.
@@ -76,6 +83,16 @@ fn main() -> Result<()> {
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Prices => prices::refresh(),
+        Task::Simulate { arguments } => simulate(&arguments),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
+}
+
+/// Paths in the arguments are those of the caller's folder.
+fn simulate(arguments: &[String]) -> Result<()> {
+    let here = std::env::current_dir()?;
+    let mut program = command::cargo()?;
+    program.args(["run", "--quiet", "--release", "--package", "headgate-simulation", "--manifest-path"]);
+    program.arg(command::root()?.join("Cargo.toml")).arg("--").args(arguments);
+    command::run(program.current_dir(here))
 }

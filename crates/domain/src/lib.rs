@@ -21,6 +21,7 @@ pub mod protocol;
 pub mod secret;
 pub mod settings;
 pub mod span;
+pub mod standalone;
 pub mod upstream;
 pub mod usage;
 

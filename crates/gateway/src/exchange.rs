@@ -138,6 +138,13 @@ impl Exchange {
             Some(Attempt { lease, candidate, record, started: now, sent: false, ttft: None, tripped: false });
     }
 
+    /// The attempt's stream has begun to answer, and that is known before its end.
+    pub fn begun(&mut self) {
+        if let Some(attempt) = self.current.as_mut().filter(|a| a.ttft.is_some()) {
+            self.shared.routing.lock().health.answered(&mut attempt.lease);
+        }
+    }
+
     /// Ends the attempt under way. Gives whether another candidate may be tried (as far as the class goes).
     pub fn end_attempt(&mut self, answer: &Answer<'_>, failure: Option<&Failure>, outcome: Outcome) -> bool {
         let Some(attempt) = self.current.take() else { return false };

@@ -21,6 +21,7 @@ mod launch;
 mod logs;
 mod metrics;
 mod monitors;
+mod neighbours;
 mod outbound;
 mod prices;
 mod question;

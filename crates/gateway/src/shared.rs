@@ -25,6 +25,7 @@ use crate::{
     incidents::{Incident, IncidentKind, Incidents},
     ingress::{auth::InvalidKeys, models::ModelLists},
     metrics::Metrics,
+    neighbours::Telling,
     outbound::Clients,
     prices::PriceBook,
     snapshot::Snapshot,
@@ -66,6 +67,8 @@ pub struct Shared {
     pub incidents: Incidents,
     /// Requests that wait for room.
     pub lines: Arc<Lines>,
+    /// What other processes on the database are to hear.
+    pub telling: Telling,
     /// Live events.
     pub events: Events,
     /// Model lists of upstreams.
@@ -178,6 +181,7 @@ impl Shared {
                 Transition::Closed => (IncidentKind::Closed, None),
             };
             self.incidents.add(Incident { at: self.clock.wall(), upstream, kind, class });
+            self.tell_neighbours(upstream, transition, done.class);
         }
         if effect.needs_attention {
             let (kind, class) = (IncidentKind::CredentialRejected, Some(done.class));

@@ -17,6 +17,7 @@ use crate::{
     config::{Bootstrap, DatabaseChoice, GatewayConfig},
     control::{Applied, ApplyOptions, Control, ControlError, KEPT_FILE, Kept},
     events::Event,
+    neighbours,
     outbound::Clients,
     serve,
     shared::{Counters, Routing, Shared},
@@ -164,6 +165,7 @@ impl Gateway {
             pseudonym: format!("headgate-{}", uuid::Uuid::now_v7().simple()),
             incidents: Default::default(),
             lines: Default::default(),
+            telling: Default::default(),
             events: Default::default(),
             model_lists: Default::default(),
             invalid_keys: Default::default(),
@@ -279,7 +281,7 @@ fn run_database(
                 None => return,
             },
         };
-        let watch = tasks::watch_revisions(Arc::clone(&shared), database.clone());
+        let watch = neighbours::talk(Arc::clone(&shared), database.clone());
         tokio::select! {
             () = shipper.run(database, stop.clone()) => {}
             () = watch => {}

@@ -186,24 +186,3 @@ pub async fn reach(shared: &Arc<Shared>, target: &Target, stop: &CancellationTok
         }
     }
 }
-
-/// Publishes revisions made by other processes. Never ends.
-pub async fn watch_revisions(shared: Arc<Shared>, database: Database) {
-    let seen = shared.snapshot.load().revision;
-    let mut listener = database.listen(seen);
-    // What changed while nobody listened.
-    publish_latest(&shared).await;
-    loop {
-        let told = listener.next_revision().await;
-        if told > shared.snapshot.load().revision {
-            publish_latest(&shared).await;
-        }
-    }
-}
-
-async fn publish_latest(shared: &Shared) {
-    match shared.latest().await {
-        Ok((revision, configuration)) => shared.publish(revision, configuration).await,
-        Err(why) => tracing::warn!(error = %why, "a new revision could not be read"),
-    }
-}

@@ -36,12 +36,23 @@ pub(crate) enum Admission {
     TrialUnderWay { until: Time },
 }
 
+/// Failures in a row. An answer that begins shows that the upstream takes requests now, whenever it will be whole: the
+/// ends of long answers must not clear the strikes of requests that came after their beginning. But that one begins says
+/// nothing of whether answers are finished.
+#[derive(Debug, Clone, Copy, Default)]
+struct Strikes {
+    /// Before any output.
+    early: u32,
+    /// Of answers that had begun.
+    late: u32,
+}
+
 /// The state of one breaker. Results carry the generation they began in; those of an older one change nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Breaker {
     phase: Phase,
     generation: u64,
-    failures: u32,
+    strikes: Strikes,
     /// Openings in a row without a closing between.
     openings: u32,
     /// Successes and failures.
@@ -54,7 +65,7 @@ impl Breaker {
         Self {
             phase: Phase::Closed,
             generation,
-            failures: 0,
+            strikes: Strikes::default(),
             openings: 0,
             window: Window::over(policy.breaker_window),
             class: Class::Ok,
@@ -71,7 +82,7 @@ impl Breaker {
     }
 
     pub(crate) fn failures(&self) -> u32 {
-        self.failures
+        self.strikes.early.saturating_add(self.strikes.late)
     }
 
     pub(crate) fn openings(&self) -> u32 {
@@ -131,9 +142,14 @@ impl Breaker {
         }
     }
 
-    /// Takes a success of this generation.
-    pub(crate) fn succeed(&mut self, now: Time, policy: &Policy) -> Option<Transition> {
-        self.failures = 0;
+    /// Takes the beginning of an answer of this generation.
+    pub(crate) fn begun(&mut self) {
+        self.strikes.early = 0;
+    }
+
+    /// Takes a success of this generation; `begun`: its beginning was taken before.
+    pub(crate) fn succeed(&mut self, begun: bool, now: Time, policy: &Policy) -> Option<Transition> {
+        self.strikes = Strikes { early: if begun { self.strikes.early } else { 0 }, late: 0 };
         self.window.add(now, 1, 0);
         let successes = match &mut self.phase {
             Phase::Closed => return None,
@@ -152,14 +168,16 @@ impl Breaker {
         }
         self.phase = Phase::Closed;
         self.openings = 0;
+        self.strikes = Strikes::default();
         self.window.clear();
         Some(Transition::Closed)
     }
 
-    /// Takes a failure of this generation; `trip` opens at once.
+    /// Takes a failure of this generation; `begun`: the beginning of its answer was taken before, `trip` opens at once.
     pub(crate) fn fail(
         &mut self,
         class: Class,
+        begun: bool,
         trip: bool,
         now: Time,
         policy: &Policy,
@@ -168,9 +186,10 @@ impl Breaker {
         self.class = class;
         match self.phase {
             Phase::Closed => {
-                self.failures = self.failures.saturating_add(1);
+                let strikes = if begun { &mut self.strikes.late } else { &mut self.strikes.early };
+                *strikes = strikes.saturating_add(1);
                 self.window.add(now, 0, 1);
-                (trip || self.failures >= policy.breaker_failures || self.rate_is_bad(now, policy))
+                (trip || self.failures() >= policy.breaker_failures || self.rate_is_bad(now, policy))
                     .then(|| self.open(now, policy, rng))
             }
             Phase::HalfOpen { .. } => Some(self.open(now, policy, rng)),
@@ -197,9 +216,32 @@ impl Breaker {
         self.phase = Phase::Open { until };
         self.generation += 1;
         self.openings = self.openings.saturating_add(1);
-        self.failures = 0;
+        self.strikes = Strikes::default();
         self.window.clear();
         Transition::Opened { until }
+    }
+
+    /// Opens it on another's word, until then at least; what is still under way no longer counts.
+    pub(crate) fn open_until_at_least(&mut self, until: Time, class: Class) {
+        let until = match self.phase {
+            Phase::Open { until: own } => own.max(until),
+            Phase::Closed | Phase::HalfOpen { .. } => {
+                self.generation += 1;
+                self.openings = self.openings.saturating_add(1);
+                until
+            }
+        };
+        self.phase = Phase::Open { until };
+        self.class = class;
+        self.strikes = Strikes::default();
+        self.window.clear();
+    }
+
+    /// Ends the wait of an open breaker: a trial may show whether it is well.
+    pub(crate) fn look_again(&mut self, now: Time) {
+        if let Phase::Open { until } = &mut self.phase {
+            *until = now.min(*until);
+        }
     }
 
     /// Closes it by hand; what is still under way no longer counts.
@@ -207,7 +249,7 @@ impl Breaker {
         self.phase = Phase::Closed;
         self.generation += 1;
         self.openings = 0;
-        self.failures = 0;
+        self.strikes = Strikes::default();
         self.window.clear();
     }
 

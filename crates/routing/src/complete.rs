@@ -117,6 +117,15 @@ impl Health {
         effect
     }
 
+    /// Notes the first output of a stream: that the upstream takes requests shows now, not when the answer ends.
+    pub fn answered(&mut self, lease: &mut Lease) {
+        lease.answered = true;
+        if let Some(u) = self.upstreams.get_mut(&lease.upstream).filter(|u| lease.generation == u.breaker.generation())
+        {
+            u.breaker.begun();
+        }
+    }
+
     /// Takes a claim back without a result.
     pub fn release(&mut self, lease: Lease, now: Time) -> Effect {
         // The result table gives `client_gone` no effect, ever.
@@ -164,11 +173,12 @@ impl UpstreamState {
         self.latency.failed(now);
         self.model(&lease.model, lease.serial).latency.failed(now);
         self.last_failed_model = Some(lease.model.clone());
-        self.breaker.fail(done.class, done.tripped, now, policy, rng)
+        self.breaker.fail(done.class, lease.answered, done.tripped, now, policy, rng)
     }
 
     fn succeed(&mut self, lease: &Lease, done: &Completion, now: Time, policy: &Policy) -> Option<Transition> {
         self.hour.add(now, 1, 0);
+        self.succeeded = Some(now);
         // What began before a cooldown did not get through it.
         let proves = |cooldown: &Cooldown| cooldown.since < lease.started;
         if self.cooldown.as_ref().is_some_and(proves) {
@@ -190,7 +200,7 @@ impl UpstreamState {
             model.latency.measured(ttft, now);
             self.latency.measured(ttft, now);
         }
-        self.breaker.succeed(now, policy)
+        self.breaker.succeed(lease.answered, now, policy)
     }
 
     fn cool_credential(&mut self, lease: &Lease, done: &Completion, now: Time) {
@@ -207,6 +217,7 @@ impl UpstreamState {
     }
 
     fn exclude_model(&mut self, lease: &Lease, class: Class, now: Time) {
+        self.names.retain(|_, known| known.name != lease.model);
         let model = self.model(&lease.model, lease.serial);
         let previous = model.exclusion.map(|e| e.cooldown);
         if let Some(cooldown) = Cooldown::after(previous, class, None, now) {

@@ -276,6 +276,7 @@ impl Health {
             last_resort: candidate.last_resort.then_some(pool.group),
             generation: u.breaker.generation(),
             started: now,
+            answered: false,
         }
     }
 }

@@ -157,6 +157,10 @@ impl<'n> Verdict<'n> {
             return Some(Reason::ModelMissing);
         };
         self.model = model;
+        let known = state.and_then(|u| u.names.get(&*self.model)).filter(|known| now < known.until);
+        if let Some(known) = known {
+            self.model = Cow::Owned(known.name.to_string());
+        }
         let exclusion = state.and_then(|u| u.models.get(&*self.model)).and_then(|m| m.exclusion);
         if exclusion.is_some_and(|e| e.until(now).is_some()) {
             return Some(Reason::ModelMissing);

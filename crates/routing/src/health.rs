@@ -2,16 +2,20 @@
 
 use std::{collections::BTreeMap, collections::VecDeque, time::Duration};
 
-use headgate_domain::{CredentialId, GroupId, KeyId, UpstreamId};
+use headgate_domain::{Class, CredentialId, GroupId, KeyId, UpstreamId, audit::BreakerState};
 
 use crate::{
     breaker::Breaker,
     cooldown::{Cooldown, Exclusion},
     latency::Latency,
+    names::OtherName,
     policy::Policy,
     time::{Time, millis},
     window::Window,
 };
+
+/// So long a success of our own is believed against another process's failures.
+const OWN_WORD: Duration = Duration::from_secs(10);
 
 /// Models remembered for one upstream; model names come from clients, so their number must have an end.
 const MODELS: usize = 256;
@@ -39,9 +43,13 @@ pub(crate) struct UpstreamState {
     pub(crate) minute: Window<12>,
     pub(crate) credentials: BTreeMap<Option<CredentialId>, CredentialState>,
     pub(crate) models: BTreeMap<Box<str>, ModelState>,
+    /// Names that work in the place of names that do not.
+    pub(crate) names: BTreeMap<Box<str>, OtherName>,
     /// When one of its groups last had a request.
     pub(crate) wanted: Option<Time>,
     pub(crate) last_failed_model: Option<Box<str>>,
+    /// When an attempt last succeeded.
+    pub(crate) succeeded: Option<Time>,
 }
 
 #[derive(Debug, Default)]
@@ -112,7 +120,64 @@ impl Health {
             for m in u.models.values_mut() {
                 m.exclusion = None;
             }
+            u.names.clear();
         }
+    }
+
+    /// Ends the upstream's exclusion of one model, by the name it knows.
+    pub fn reset_model(&mut self, upstream: UpstreamId, model: &str) {
+        if let Some(u) = self.upstreams.get_mut(&upstream) {
+            u.names.retain(|asked, known| &**asked != model && &*known.name != model);
+            if let Some(m) = u.models.get_mut(model) {
+                m.exclusion = None;
+            }
+        }
+    }
+
+    /// Ends every wait of the upstream: an open breaker admits a trial, credentials and models are asked for again. What
+    /// still fails waits again, and longer than before.
+    pub fn try_now(&mut self, upstream: UpstreamId, now: Time) {
+        if let Some(u) = self.upstreams.get_mut(&upstream) {
+            u.breaker.look_again(now);
+            let models = u.models.values_mut().filter_map(|m| m.exclusion.as_mut()).map(|e| &mut e.cooldown);
+            let parts = u.credentials.values_mut().flat_map(|c| c.cooldown.iter_mut().chain(c.models.values_mut()));
+            for cooldown in u.cooldown.iter_mut().chain(parts).chain(models) {
+                cooldown.until = cooldown.until.min(now);
+            }
+        }
+    }
+
+    /// Takes another process's word that the upstream's breaker opened, for this long; `model` was asked for last. It is
+    /// not believed against a success of our own within the last seconds. Gives whether it opened ours.
+    pub fn opened_elsewhere(
+        &mut self,
+        upstream: UpstreamId,
+        class: Class,
+        lasting: Duration,
+        model: Option<&str>,
+        now: Time,
+    ) -> bool {
+        let until = now + lasting.min(self.policy.breaker_open_max);
+        let u = self.state(upstream);
+        let is_news = u.breaker.state(now) != BreakerState::Open;
+        if is_news && u.succeeded.is_some_and(|at| now.since(at) < OWN_WORD) {
+            return false;
+        }
+        u.breaker.open_until_at_least(until, class);
+        u.last_failed_model = model.map(Into::into).or(u.last_failed_model.take());
+        is_news
+    }
+
+    /// Takes another process's word that the upstream is well again: an open breaker admits a trial at once.
+    pub fn closed_elsewhere(&mut self, upstream: UpstreamId, now: Time) {
+        if let Some(u) = self.upstreams.get_mut(&upstream) {
+            u.breaker.look_again(now);
+        }
+    }
+
+    /// The model of the upstream's last failed attempt, as it was sent.
+    pub fn last_failed_model(&self, upstream: UpstreamId) -> Option<&str> {
+        self.upstreams.get(&upstream)?.last_failed_model.as_deref()
     }
 
     /// The limit until the first work of a stream: twice the observed 95th percentile and 5 s per 50,000 tokens of
@@ -167,8 +232,10 @@ impl UpstreamState {
             minute: Window::over(Duration::from_secs(60)),
             credentials: BTreeMap::new(),
             models: BTreeMap::new(),
+            names: BTreeMap::new(),
             wanted: None,
             last_failed_model: None,
+            succeeded: None,
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Lease {
     /// The upstream's breaker at the time.
     pub(crate) generation: u64,
     pub(crate) started: Time,
+    /// Its answer has begun.
+    pub(crate) answered: bool,
 }
 
 impl Lease {

@@ -73,6 +73,7 @@ impl Health {
             last_resort: None,
             generation: u.breaker.generation(),
             started: now,
+            answered: false,
         }
     }
 

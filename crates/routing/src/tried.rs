@@ -61,6 +61,11 @@ impl Tried {
         self.repeating = true;
     }
 
+    /// The upstream may be asked once more, under another name of the model.
+    pub fn renamed(&mut self, upstream: UpstreamId) {
+        self.upstreams.retain(|u| *u != upstream);
+    }
+
     /// Attempts used up.
     pub fn attempts(&self) -> u32 {
         self.attempts

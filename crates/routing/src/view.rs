@@ -36,6 +36,10 @@ pub struct ModelHealth {
     pub model: String,
     /// For how many milliseconds more it is not asked for; 0 when the re-test is due.
     pub excluded_ms: Option<u64>,
+    /// A second look, after the first exclusion had ended, found the same: a person should know.
+    pub confirmed: bool,
+    /// The name it is asked for in its place, because that works.
+    pub asked_as: Option<String>,
     /// Median of the last measured times to first token, in milliseconds.
     pub ttft_ms: Option<f64>,
 }
@@ -132,6 +136,8 @@ impl Health {
                 .map(|(model, m)| ModelHealth {
                     model: model.to_string(),
                     excluded_ms: m.exclusion.map(|e| remaining(now, e.cooldown.until)),
+                    confirmed: m.exclusion.is_some_and(|e| e.cooldown.step > 0),
+                    asked_as: u.names.get(model).filter(|n| now < n.until).map(|n| n.name.to_string()),
                     ttft_ms: m.latency.median(),
                 })
                 .filter(|m| m.excluded_ms.is_some() || m.ttft_ms.is_some())

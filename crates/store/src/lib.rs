@@ -12,6 +12,7 @@ pub mod cluster;
 mod data_dir;
 mod database;
 pub mod journal;
+pub mod news;
 pub mod partitions;
 pub mod prices;
 pub mod probes;

@@ -1,21 +1,17 @@
-//! Numbered states of the configuration, and the news of them across processes.
-
-use std::time::Duration;
+//! Numbered states of the configuration.
 
 use chrono::{DateTime, Utc};
 use headgate_domain::{Configuration, Revision};
 use serde::Serialize;
-use sqlx::{postgres::PgListener, types::Json};
+use sqlx::types::Json;
 
-use crate::database::{Database, DatabaseError};
+use crate::{
+    database::{Database, DatabaseError},
+    news::REVISIONS,
+};
 
 /// Revisions that are kept; older ones go when a new one is made.
 pub const KEPT: i64 = 500;
-const CHANNEL: &str = "headgate_revision";
-const BACKOFF: Duration = Duration::from_millis(100);
-const BACKOFF_MAX: Duration = Duration::from_secs(5);
-/// A connection that has died without a word would otherwise be listened to for ever.
-const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 
 /// A revision without its document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
@@ -143,7 +139,7 @@ impl Database {
             return Err(AppendError::Conflict { latest: self.latest_id().await? });
         };
         sqlx::query!("delete from headgate.revisions where id <= $1", id - KEPT).execute(&mut *transaction).await?;
-        sqlx::query!("select pg_notify($1, $2::bigint::text)", CHANNEL, id).execute(&mut *transaction).await?;
+        sqlx::query!("select pg_notify($1, $2::bigint::text)", REVISIONS, id).execute(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(Revision(id))
     }
@@ -166,68 +162,6 @@ impl Database {
         .fetch_one(self.pool())
         .await?;
         Ok(first)
-    }
-
-    /// Watches for revisions newer than `seen`, made by any process.
-    pub fn listen(&self, seen: Revision) -> RevisionListener {
-        RevisionListener { database: self.clone(), seen, connection: None, backoff: BACKOFF }
-    }
-}
-
-/// Tells of new revisions, across lost connections.
-#[derive(Debug)]
-pub struct RevisionListener {
-    database: Database,
-    seen: Revision,
-    connection: Option<PgListener>,
-    backoff: Duration,
-}
-
-impl RevisionListener {
-    /// Waits for a revision newer than the last one told and returns the newest. Never fails: while the database is
-    /// away it waits, and it looks for itself after every reconnection. May be dropped while it waits.
-    pub async fn next_revision(&mut self) -> Revision {
-        loop {
-            match self.look().await {
-                Ok(Some(revision)) => return revision,
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::debug!(error = %error, "listening for revisions was interrupted");
-                    self.connection = None;
-                    tokio::time::sleep(self.backoff).await;
-                    self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
-                }
-            }
-        }
-    }
-
-    async fn look(&mut self) -> Result<Option<Revision>, DatabaseError> {
-        match &mut self.connection {
-            None => {
-                let mut listener = PgListener::connect_with(self.database.pool()).await?;
-                listener.listen(CHANNEL).await?;
-                self.connection = Some(listener);
-            }
-            Some(listener) => match tokio::time::timeout(LOOK_ANYWAY, listener.try_recv()).await {
-                Ok(Ok(Some(note))) => {
-                    let told = note.payload().parse().map(Revision).unwrap_or(self.seen);
-                    return Ok(self.newer(told));
-                }
-                Ok(Ok(None)) => {}
-                Ok(Err(error)) => return Err(error.into()),
-                Err(_) => {}
-            },
-        }
-        let latest = self.database.latest_id().await?;
-        self.backoff = BACKOFF;
-        Ok(self.newer(latest))
-    }
-
-    fn newer(&mut self, revision: Revision) -> Option<Revision> {
-        (revision > self.seen).then(|| {
-            self.seen = revision;
-            revision
-        })
     }
 }
 

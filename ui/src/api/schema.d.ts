@@ -2568,6 +2568,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/upstreams/{id}/models/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget that the upstream does not have a model */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NamedModel"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UpstreamView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upstreams/{id}/reset": {
         parameters: {
             query?: never;
@@ -2641,6 +2691,52 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SavedView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End every wait of the upstream: what still fails waits again */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UpstreamView"];
                     };
                 };
                 /** @description Refused or failed */
@@ -3812,6 +3908,10 @@ export interface components {
         };
         /** @description One model of an upstream. */
         ModelHealth: {
+            /** @description The name it is asked for in its place, because that works. */
+            asked_as?: string | null;
+            /** @description A second look, after the first exclusion had ended, found the same: a person should know. */
+            confirmed: boolean;
             /**
              * Format: int64
              * @description For how many milliseconds more it is not asked for; 0 when the re-test is due.
@@ -3912,6 +4012,11 @@ export interface components {
         };
         /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
         Name: string;
+        /** @description A model by the name its upstream knows. */
+        NamedModel: {
+            /** @description At most 256 characters. */
+            model: string;
+        };
         /** @description A key that was made: the only time its secret is told. */
         NewKey: {
             /** @description Its name. */
@@ -5049,6 +5154,8 @@ export interface components {
              * @description Milliseconds until the first member is tried again.
              */
             remaining_ms?: number | null;
+            /** @description The members that do not serve. */
+            upstreams: components["schemas"]["UpstreamId"][];
         } | {
             /** @description The group. */
             group: components["schemas"]["GroupId"];
@@ -5065,6 +5172,8 @@ export interface components {
              * @description Milliseconds until the first of them is tried again.
              */
             remaining_ms?: number | null;
+            /** @description Those members. */
+            upstreams: components["schemas"]["UpstreamId"][];
         } | {
             /** @description Why. */
             class: components["schemas"]["Class"];
@@ -5072,6 +5181,20 @@ export interface components {
             kind: "credential_rejected";
             /** @description Its name. */
             name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @enum {string} */
+            kind: "model_gone";
+            /** @description The model, by the name the upstream is asked for. */
+            model: string;
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: int64
+             * @description Milliseconds until it is asked for again.
+             */
+            remaining_ms?: number | null;
             /** @description The upstream. */
             upstream: components["schemas"]["UpstreamId"];
         } | {

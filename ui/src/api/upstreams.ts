@@ -43,6 +43,16 @@ export function resetUpstream(id: number) {
   return take(api.POST("/upstreams/{id}/reset", { params: { path: { id } } }));
 }
 
+/** Ends every wait of the upstream: what still fails waits again. */
+export function retryUpstream(id: number) {
+  return take(api.POST("/upstreams/{id}/retry", { params: { path: { id } } }));
+}
+
+/** Forgets that the upstream does not have a model. */
+export function resetUpstreamModel(id: number, model: string) {
+  return take(api.POST("/upstreams/{id}/models/reset", { params: { path: { id } }, body: { model } }));
+}
+
 /** The models an upstream lists, asked of it now. */
 export function useUpstreamModels(id: MaybeRefOrGetter<number | null>) {
   return useQuery({

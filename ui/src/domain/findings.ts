@@ -32,6 +32,8 @@ export function fixOf(finding: Finding): Fix {
     case "group_down":
     case "group_degraded":
       return { label: "overview.fix_group", to: { name: "groups", params: { id: String(finding.group) } } };
+    case "model_gone":
+      return { label: "overview.fix_models", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
     case "credential_rejected":
     case "credentials_missing":
       return { label: "overview.fix_key", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
@@ -40,5 +42,19 @@ export function fixOf(finding: Finding): Fix {
     case "database_away":
     case "records_lost":
       return { label: "overview.fix_settings", to: { name: "settings", params: { section: "database" } } };
+  }
+}
+
+/** The upstreams that one press asks again, should their cause be gone; none where pressing would change nothing. */
+export function retriesOf(finding: Finding): readonly number[] {
+  switch (finding.kind) {
+    case "group_down":
+    case "group_degraded":
+      return finding.upstreams;
+    case "credential_rejected":
+    case "model_gone":
+      return [finding.upstream];
+    default:
+      return [];
   }
 }

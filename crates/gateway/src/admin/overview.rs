@@ -66,6 +66,8 @@ enum What {
         name: Name,
         /// Milliseconds until the first member is tried again.
         remaining_ms: Option<u64>,
+        /// The members that do not serve.
+        upstreams: Vec<UpstreamId>,
     },
     /// Some members of a group do not serve.
     GroupDegraded {
@@ -79,6 +81,8 @@ enum What {
         of: usize,
         /// Milliseconds until the first of them is tried again.
         remaining_ms: Option<u64>,
+        /// Those members.
+        upstreams: Vec<UpstreamId>,
     },
     /// An upstream's credential was rejected or is exhausted.
     CredentialRejected {
@@ -88,6 +92,17 @@ enum What {
         name: Name,
         /// Why.
         class: Class,
+    },
+    /// An upstream does not have a model that it is asked for; a second look found the same.
+    ModelGone {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// The model, by the name the upstream is asked for.
+        model: String,
+        /// Milliseconds until it is asked for again.
+        remaining_ms: Option<u64>,
     },
     /// An upstream's secrets were not found.
     CredentialsMissing {
@@ -164,6 +179,9 @@ struct LaneMember {
     ttft_ms: Option<f64>,
     /// Share of the group's answered requests of the last 24 hours, 0 to 1.
     share: Option<f64>,
+    /// Models that it turned out twice not to have, and for how long they are not asked for.
+    #[serde(skip)]
+    models_gone: Vec<(String, Option<u64>)>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
@@ -237,6 +255,13 @@ pub enum Cause {
     },
     /// An upstream's credentials are refused or used up.
     CredentialRejected(Name),
+    /// An upstream does not have a model any more.
+    ModelGone {
+        /// The upstream.
+        name: Name,
+        /// The model.
+        model: String,
+    },
     /// An upstream's secrets were not found.
     CredentialsMissing(Name),
 }
@@ -262,6 +287,7 @@ impl What {
             Self::GroupDegraded { name, out, of, .. } => Some(Cause::GroupDegraded { name, out, of }),
             Self::CredentialRejected { name, .. } => Some(Cause::CredentialRejected(name)),
             Self::CredentialsMissing { name, .. } => Some(Cause::CredentialsMissing(name)),
+            Self::ModelGone { name, model, .. } => Some(Cause::ModelGone { name, model }),
             Self::NotConfigured | Self::DatabaseAway { .. } | Self::RecordsLost { .. } => None,
         }
     }
@@ -324,6 +350,7 @@ fn lanes(shared: &Shared, snapshot: &Snapshot, shares: &[Share]) -> Vec<Lane> {
                 let own = shares.iter().find(|s| s.group == group.id && s.upstream == upstream.id);
                 #[expect(clippy::cast_precision_loss, reason = "a share")]
                 let share = (answered > 0).then(|| own.map_or(0, |s| s.requests) as f64 / answered as f64);
+                let gone = health.models.into_iter().filter(|m| m.confirmed && m.asked_as.is_none());
                 Some(LaneMember {
                     upstream: upstream.id,
                     name: upstream.name.clone(),
@@ -332,6 +359,7 @@ fn lanes(shared: &Shared, snapshot: &Snapshot, shares: &[Share]) -> Vec<Lane> {
                     condition,
                     in_flight: health.in_flight,
                     ttft_ms: health.ttft_ms,
+                    models_gone: gone.map(|m| (m.model, m.excluded_ms)).collect(),
                     share,
                 })
             })
@@ -354,18 +382,26 @@ fn find(snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
         let out: Vec<&&LaneMember> = on.iter().filter(|m| !m.condition.state.serves()).collect();
         let remaining_ms = out.iter().filter_map(|m| m.condition.remaining_ms).min();
         let (group, name) = (lane.id, lane.name.clone());
+        let upstreams: Vec<UpstreamId> = out.iter().map(|m| m.upstream).collect();
         if out.len() == on.len() && !lane.members.is_empty() {
-            add(Severity::Down, What::GroupDown { group, name, remaining_ms });
+            add(Severity::Down, What::GroupDown { group, name, remaining_ms, upstreams });
         } else if !out.is_empty() {
-            add(Severity::Degraded, What::GroupDegraded { group, name, out: out.len(), of: on.len(), remaining_ms });
+            let (out, of) = (out.len(), on.len());
+            add(Severity::Degraded, What::GroupDegraded { group, name, out, of, remaining_ms, upstreams });
         }
     }
     let mut told = std::collections::HashSet::new();
-    for member in groups.iter().flat_map(|g| &g.members).filter(|m| m.condition.state == Word::Down) {
+    for member in groups.iter().flat_map(|g| &g.members).filter(|m| m.condition.state != Word::Off) {
         if !told.insert(member.upstream) {
             continue;
         }
         let (upstream, name) = (member.upstream, member.name.clone());
+        for (model, remaining_ms) in member.models_gone.iter().cloned() {
+            add(Severity::Degraded, What::ModelGone { upstream, name: name.clone(), model, remaining_ms });
+        }
+        if member.condition.state != Word::Down {
+            continue;
+        }
         if member.condition.credentials_missing {
             add(Severity::Degraded, What::CredentialsMissing { upstream, name });
         } else if let Some(class) = member.condition.class {

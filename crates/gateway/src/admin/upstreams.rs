@@ -127,6 +127,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
         .routes(routes!(read, change, delete))
         .routes(routes!(restore))
         .routes(routes!(reset))
+        .routes(routes!(reset_model))
+        .routes(routes!(retry))
         .routes(routes!(batch))
         .routes(routes!(models))
 }
@@ -248,6 +250,37 @@ async fn reset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) ->
     let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
     shared.routing.lock().health.reset(id);
     tracing::info!(upstream.name = %upstream.name, "reset by hand");
+    Ok(Json(view(&shared, &snapshot, upstream)))
+}
+
+/// A model by the name its upstream knows.
+#[derive(Deserialize, ToSchema)]
+struct NamedModel {
+    /// At most 256 characters.
+    model: String,
+}
+
+/// Forget that the upstream does not have a model
+#[utoipa::path(post, path = "/upstreams/{id}/models/reset", tag = "upstreams", params(("id" = i64, Path)), request_body = NamedModel, responses((status = 200, body = UpstreamView)))]
+async fn reset_model(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<UpstreamId>,
+    Body(body): Body<NamedModel>,
+) -> Result<Json<UpstreamView>, ApiError> {
+    let snapshot = shared.snapshot.load_full();
+    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
+    shared.routing.lock().health.reset_model(id, &body.model);
+    tracing::info!(upstream.name = %upstream.name, model = body.model, "exclusion ended by hand");
+    Ok(Json(view(&shared, &snapshot, upstream)))
+}
+
+/// End every wait of the upstream: what still fails waits again
+#[utoipa::path(post, path = "/upstreams/{id}/retry", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = UpstreamView)))]
+async fn retry(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<UpstreamView>, ApiError> {
+    let snapshot = shared.snapshot.load_full();
+    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
+    shared.routing.lock().health.try_now(id, shared.now());
+    tracing::info!(upstream.name = %upstream.name, "tried again by hand");
     Ok(Json(view(&shared, &snapshot, upstream)))
 }
 

@@ -169,6 +169,14 @@ impl Shared {
         }
     }
 
+    /// Publishes the newest revision, whoever made it.
+    pub async fn publish_latest(&self) {
+        match self.latest().await {
+            Ok((revision, configuration)) => self.publish(revision, configuration).await,
+            Err(why) => tracing::warn!(error = %why, "a new revision could not be read"),
+        }
+    }
+
     /// The newest configuration in the database.
     pub async fn latest(&self) -> Result<(Revision, Configuration), ControlError> {
         let latest = self.control.database()?.latest().await?;

@@ -235,6 +235,9 @@ pub async fn attempt(
                 };
                 match received {
                     Ok(ready) => {
+                        if ready.events {
+                            exchange.begun();
+                        }
                         return Ok(Answered {
                             ready,
                             status,

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use headgate_domain::UpstreamId;
-use headgate_routing::{Candidate, Choice, Need, Refusal, Refused, Time, Wait, repeat_delay};
+use headgate_routing::{Candidate, Choice, Need, Refusal, Refused, Time, Wait, other_name, repeat_delay};
 
 use super::{Inbound, line::Place, prepare::Excluded};
 use crate::{
@@ -151,6 +151,20 @@ fn decide(
         Counters::add(&shared.counters.affinity_pinned);
     }
     decision
+}
+
+/// The upstream does not have the model: if it has it under another name, and nobody has given it one in the
+/// configuration, that is tried by the same request.
+pub fn rename(shared: &Shared, inbound: &Inbound, exchange: &mut Exchange, upstream: UpstreamId, sent_model: &str) {
+    if sent_model != inbound.model() {
+        return;
+    }
+    let listed = shared.model_lists.known(upstream);
+    let Some(other) = other_name(sent_model, listed.as_deref()) else { return };
+    if shared.routing.lock().health.rename(upstream, sent_model, &other, shared.now()) {
+        tracing::info!(model = sent_model, other, "an upstream knows the model by another name, perhaps");
+        exchange.tried.renamed(upstream);
+    }
 }
 
 /// The longest an upstream may ask to be left alone and still be repeated on.

@@ -196,6 +196,9 @@ async fn course(
             Err(failed) => failed,
         };
         let failure = &failed.last.failure;
+        if failed.again && failure.class == Class::ModelMissing {
+            choose::rename(shared, &inbound, &mut exchange, candidate.upstream, &sent_model);
+        }
         if failed.again && !inbound.wishes.first_only && may_repeat(failure.class) {
             let wait = failure.retry_after;
             repeat = choose::again(shared, &inbound, &excluded, candidate, &sent_model, repeats, wait).await;

@@ -35,6 +35,13 @@ const MAX_LIST: usize = 1 << 20;
 #[derive(Default)]
 pub struct ModelLists(Mutex<HashMap<UpstreamId, Entry>>);
 
+impl ModelLists {
+    /// The upstream's list, if it was ever fetched.
+    pub fn known(&self, upstream: UpstreamId) -> Option<Arc<BTreeSet<String>>> {
+        self.0.lock().get(&upstream).and_then(|entry| entry.list.clone())
+    }
+}
+
 #[derive(Default)]
 struct Entry {
     list: Option<Arc<BTreeSet<String>>>,

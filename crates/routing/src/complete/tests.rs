@@ -333,3 +333,59 @@ fn health_outlives_a_restart() {
     // What had run out meanwhile has run out, but its step is kept.
     assert!(view.credentials.is_empty());
 }
+
+#[test]
+fn ends_of_answers_that_began_before_do_not_clear_the_strikes_of_those_that_came_after() {
+    let mut b = Bench::new();
+    let mut long: Vec<_> = (0..3).map(|_| b.claim()).collect();
+    long.iter_mut().for_each(|lease| b.health.answered(lease));
+    for n in 1..=3 {
+        assert_eq!(b.attempt(Class::Server).transition.is_some(), n == 3);
+        let lease = long.pop().unwrap();
+        b.done(lease, &Completion::ok(Some(Duration::from_millis(5))));
+    }
+}
+
+#[test]
+fn an_answer_that_begins_clears_failures_before_output_and_not_those_of_answers_that_broke_off() {
+    for (class, opens) in [(Class::Server, false), (Class::Cut, true)] {
+        let mut b = Bench::new();
+        let opened = (0..5).any(|_| {
+            let (mut failing, mut beginning) = (b.claim(), b.claim());
+            if class == Class::Cut {
+                b.health.answered(&mut failing);
+            }
+            let opened = b.done(failing, &Completion::new(class)).transition.is_some();
+            b.health.answered(&mut beginning);
+            b.health.release(beginning, b.now);
+            opened
+        });
+        assert_eq!(opened, opens, "{class:?}");
+    }
+}
+
+#[test]
+fn another_process_opens_and_closes_what_our_own_results_do_not_contradict() {
+    let lasting = Duration::from_secs(30);
+    let mut b = Bench::new();
+    assert!(b.health.opened_elsewhere(U, Class::Server, lasting, Some("m"), b.now));
+    assert_eq!((b.view().state, b.view().open_ms), (BreakerState::Open, Some(30_000)));
+    assert!(!b.health.opened_elsewhere(U, Class::Server, lasting, None, b.now), "no news");
+    b.health.closed_elsewhere(U, b.now);
+    assert_eq!(b.view().state, BreakerState::HalfOpen, "a trial shows it");
+    b.attempt(Class::Ok);
+    b.attempt(Class::Ok);
+    assert_eq!(b.view().state, BreakerState::Closed);
+    assert!(!b.health.opened_elsewhere(U, Class::Server, lasting, None, b.now), "we know better");
+    b.pass(10);
+    assert!(b.health.opened_elsewhere(U, Class::Server, lasting, None, b.now));
+}
+
+#[test]
+fn what_was_under_way_when_another_process_opened_the_breaker_changes_nothing() {
+    let mut b = Bench::new();
+    let lease = b.claim();
+    b.health.opened_elsewhere(U, Class::Server, Duration::from_secs(30), None, b.now);
+    b.done(lease, &Completion::new(Class::Ok));
+    assert_eq!((b.view().state, b.view().in_flight), (BreakerState::Open, 0));
+}

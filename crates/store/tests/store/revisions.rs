@@ -1,7 +1,11 @@
 use std::time::Duration;
 
 use headgate_domain::{Configuration, Revision};
-use headgate_store::{Database, revisions::AppendError};
+use headgate_store::{
+    Database,
+    news::{News, NewsListener},
+    revisions::AppendError,
+};
 
 use crate::support;
 
@@ -63,8 +67,11 @@ async fn ids_are_given_once() {
     assert!(a == b + 3 || b == a + 5);
 }
 
-async fn next(listener: &mut headgate_store::revisions::RevisionListener) -> Revision {
-    tokio::time::timeout(Duration::from_secs(30), listener.next_revision()).await.expect("news")
+async fn next(listener: &mut NewsListener) -> Revision {
+    match tokio::time::timeout(Duration::from_secs(30), listener.next()).await.expect("news") {
+        News::Revision(revision) => revision,
+        News::Turn(turn) => panic!("{turn:?}"),
+    }
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ cold start is the time from the start of the process to the first answer of the 
 that an earlier start has made.
 
 `cargo xtask bench` measures all of it and writes this file; `--quick` is for a first look, and a NAME (`latency`,
-`translation`, `throughput`, `stream`, `memory`, `start`) measures one part.
+`translation`, `throughput`, `stream`, `memory`, `start`, `routing`) measures one part.
 ";
 
 /// Writes it.

@@ -1,6 +1,7 @@
 //! The suite: starts everything, measures in interleaved rounds, writes the report, ends everything.
 
 mod children;
+mod decisions;
 mod document;
 mod measure;
 mod parties;
@@ -62,6 +63,8 @@ pub enum Name {
     Memory,
     /// Cold start to the first answer
     Start,
+    /// Decisions of routing
+    Routing,
 }
 
 /// Runs it. The exit code is a failure when the run does not count.
@@ -77,35 +80,13 @@ pub async fn run(args: Args) -> Result<ExitCode> {
 }
 
 async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
-    let folder = tempfile::Builder::new().prefix("headgate-bench-").tempdir()?;
-    // The embedded PostgreSQL runs as another user when this one is root, and has to get in.
-    open_folder(folder.path())?;
     let plan = Plan::new(args.quick);
-    let wants = |name: Name| args.name.is_none_or(|only| only == name);
     let mut report = Report::new(&args.profile, plan.rounds);
-
-    eprintln!("headgate-bench: starting the mock upstream, nginx and Headgate");
-    let parties = Parties::start(children, folder.path(), &args.headgate).await?;
-    if wants(Name::Memory) {
-        measure::memory(&parties, &plan, &mut report).await?;
+    if args.name.is_none_or(|only| only == Name::Routing) {
+        decisions::decisions(&plan, &mut report)?;
     }
-    if wants(Name::Latency) {
-        measure::latency(&parties, &plan, &mut report).await?;
-        measure::large(&parties, &plan, &mut report).await?;
-    }
-    if wants(Name::Translation) {
-        measure::translated(&parties, &plan, &mut report).await?;
-    }
-    if wants(Name::Throughput) {
-        measure::throughput(&parties, &plan, &mut report).await?;
-    }
-    if wants(Name::Stream) {
-        measure::stream(&parties, &plan, &mut report).await?;
-    }
-    children.stop(parties.headgate_pid).await;
-    if wants(Name::Start) {
-        let url = args.database_url.as_deref();
-        start::cold(children, folder.path(), &args.headgate, parties.mock, url, &plan, &mut report).await?;
+    if args.name != Some(Name::Routing) {
+        measure_parties(args, children, &plan, &mut report).await?;
     }
     report.finish(args.provisional, args.quick);
     print!("{}", report.table());
@@ -132,6 +113,38 @@ async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
         println!("Written: {}", path.display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What goes through sockets: the mock upstream, nginx and Headgate.
+async fn measure_parties(args: &Args, children: &Children, plan: &Plan, report: &mut Report) -> Result<()> {
+    let folder = tempfile::Builder::new().prefix("headgate-bench-").tempdir()?;
+    // The embedded PostgreSQL runs as another user when this one is root, and has to get in.
+    open_folder(folder.path())?;
+    let wants = |name: Name| args.name.is_none_or(|only| only == name);
+    eprintln!("headgate-bench: starting the mock upstream, nginx and Headgate");
+    let parties = Parties::start(children, folder.path(), &args.headgate).await?;
+    if wants(Name::Memory) {
+        measure::memory(&parties, plan, report).await?;
+    }
+    if wants(Name::Latency) {
+        measure::latency(&parties, plan, report).await?;
+        measure::large(&parties, plan, report).await?;
+    }
+    if wants(Name::Translation) {
+        measure::translated(&parties, plan, report).await?;
+    }
+    if wants(Name::Throughput) {
+        measure::throughput(&parties, plan, report).await?;
+    }
+    if wants(Name::Stream) {
+        measure::stream(&parties, plan, report).await?;
+    }
+    children.stop(parties.headgate_pid).await;
+    if wants(Name::Start) {
+        let url = args.database_url.as_deref();
+        start::cold(children, folder.path(), &args.headgate, parties.mock, url, plan, report).await?;
+    }
+    Ok(())
 }
 
 /// Ctrl-C, a request to end, or, if wanted, the end of standard input.

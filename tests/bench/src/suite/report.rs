@@ -39,6 +39,7 @@ impl Unit {
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Milliseconds => format!("{value:.3} ms"),
+            Self::Microseconds if value < 10.0 => format!("{value:.1} µs"),
             Self::Microseconds => format!("{value:.0} µs"),
             Self::Seconds => format!("{value:.2} s"),
             Self::Percent => format!("{value:.1} %"),

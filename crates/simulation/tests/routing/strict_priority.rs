@@ -1,16 +1,13 @@
 //! Strict priority under random pools and histories: a request goes to the best tier that has an eligible member, is
 //! refused only when nobody is eligible, and never crosses a hard policy. `PROPTEST_CASES` sets the size.
-#![expect(clippy::expect_used, reason = "a test says what it expects")]
-
-mod common;
-
 use std::time::Duration;
 
-use common::{Books, Held, World, random_pool};
 use headgate_domain::{Class, Protocol, UpstreamId, audit::Selection};
 use headgate_routing::{Completion, Need};
 use proptest::prelude::*;
 use rand::{RngExt, rngs::StdRng};
+
+use crate::checked::{Books, Held, World, random_pool};
 
 /// Every class that an attempt can end with.
 const CLASSES: [Class; 19] = [

@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use headgate_domain::{Class, CredentialId, GroupId, UpstreamId, UpstreamKind, audit::BreakerState, audit::Selection};
 use headgate_routing::{
-    Candidate, Choice, Completion, Effect, Health, Lease, Need, Policy, Pool, PoolCredential, PoolMember, Refused,
-    Time, Transition, Tried,
+    Candidate, Choice, Completion, Decision, Effect, Health, Lease, Need, Policy, Pool, PoolCredential, PoolMember,
+    ProbeClaim, Refused, Time, Transition, Tried,
 };
+use headgate_simulation::Router;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// A member with credentials `id * 10`, `id * 10 + 1` …
@@ -40,6 +41,9 @@ pub(crate) struct World {
     /// The half-open trial under way: which claim, until when it keeps others away.
     trials: BTreeMap<UpstreamId, (u64, Time)>,
     retests: BTreeMap<UpstreamId, (u64, Time)>,
+    /// What each request of a simulation has tried, and the number of its claim.
+    requests: BTreeMap<u64, (Books, u64)>,
+    probe: BTreeMap<UpstreamId, u64>,
 }
 
 impl World {
@@ -52,6 +56,8 @@ impl World {
             in_flight: BTreeMap::new(),
             trials: BTreeMap::new(),
             retests: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            probe: BTreeMap::new(),
         }
     }
 
@@ -110,6 +116,12 @@ impl World {
 
     /// Decides, and checks the decision against what is seen from outside.
     pub(crate) fn decide(&mut self, pool: &Pool, need: &Need<'_>, tried: &Books) -> Result<Held, Refused> {
+        let choice = self.checked(pool, need, tried)?;
+        let number = self.book(&choice);
+        Ok(Held { candidate: choice.candidate, selection: choice.selection, lease: choice.lease, number })
+    }
+
+    fn checked(&mut self, pool: &Pool, need: &Need<'_>, tried: &Books) -> Decision {
         let best = pool.members.iter().filter(|m| self.eligible(pool, m, need, tried)).map(|m| m.priority).min();
         let limit = tried.tried.attempts() >= self.health.policy().max_attempts;
         match self.health.decide(pool, need, &tried.tried, self.now, &mut self.rng) {
@@ -122,16 +134,17 @@ impl World {
                 } else {
                     assert_eq!(Some(m.priority), best, "not the best tier: {choice:?}");
                 }
-                Ok(self.book(choice))
+                Ok(choice)
             }
             Err(refused) => {
-                assert!(limit || best.is_none(), "refused beside an eligible member: {refused:?}");
+                let may = limit || best.is_none() || refused.wait.is_some();
+                assert!(may, "refused beside an eligible member: {refused:?}");
                 Err(refused)
             }
         }
     }
 
-    fn book(&mut self, choice: Choice) -> Held {
+    fn book(&mut self, choice: &Choice) -> u64 {
         let upstream = choice.candidate.upstream;
         self.number += 1;
         let mark = (self.number, self.now + self.health.policy().lease);
@@ -145,7 +158,7 @@ impl World {
         if excluded.iter().any(|m| m.model == choice.sent_model && m.excluded_ms == Some(0)) {
             self.retests.insert(upstream, mark);
         }
-        Held { candidate: choice.candidate, selection: choice.selection, lease: choice.lease, number: self.number }
+        self.number
     }
 
     pub(crate) fn complete(&mut self, held: Held, done: &Completion) -> Effect {
@@ -172,6 +185,55 @@ impl World {
         assert_eq!(view.in_flight, self.flying(upstream), "requests in flight");
         assert_eq!(view.state, effect.breaker_after);
         effect
+    }
+}
+
+impl Router for World {
+    fn health(&self) -> &Health {
+        &self.health
+    }
+
+    fn decide(&mut self, request: u64, pool: &Pool, need: &Need<'_>, tried: &Tried, now: Time) -> Decision {
+        self.now = now;
+        let (books, _) = self.requests.remove(&request).unwrap_or_default();
+        assert_eq!(books.tried, *tried);
+        let decision = self.checked(pool, need, &books);
+        let number = decision.as_ref().map_or(0, |choice| self.book(choice));
+        self.requests.insert(request, (books, number));
+        decision
+    }
+
+    fn answered(&mut self, lease: &mut Lease) {
+        self.health.answered(lease);
+    }
+
+    fn complete(&mut self, request: u64, candidate: Candidate, lease: Lease, done: &Completion, now: Time) -> Effect {
+        self.now = now;
+        let (books, number) = self.requests.get_mut(&request).expect("a request that holds a claim");
+        books.after(candidate, done.class, true);
+        let held = Held { candidate, selection: Selection::Initial, lease, number: *number };
+        self.complete(held, done)
+    }
+
+    fn claim_probe(&mut self, member: &PoolMember, now: Time) -> Option<ProbeClaim> {
+        self.now = now;
+        let claim = self.health.claim_probe(member, now)?;
+        let upstream = member.upstream;
+        let running = self.trials.get(&upstream).is_some_and(|(_, deadline)| now < *deadline);
+        assert!(!running, "a probe beside a trial");
+        self.number += 1;
+        *self.in_flight.entry(upstream).or_default() += 1;
+        self.trials.insert(upstream, (self.number, now + self.health.policy().lease));
+        self.probe.insert(upstream, self.number);
+        Some(claim)
+    }
+
+    fn complete_probe(&mut self, lease: Lease, done: &Completion, now: Time) -> Effect {
+        self.now = now;
+        let number = self.probe.remove(&lease.upstream()).expect("a probe under way");
+        let (upstream, credential) = (lease.upstream(), lease.credential());
+        let candidate = Candidate { member: 0, upstream, credential, last_resort: false };
+        self.complete(Held { candidate, selection: Selection::RecoveryTrial, lease, number }, done)
     }
 }
 
