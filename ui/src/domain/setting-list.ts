@@ -12,7 +12,10 @@ type Words =
   | "part_days"
   | "part_retention";
 
-export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy" | "prices_url" | "alert_debounce">;
+export type SettingName = Exclude<
+  keyof Settings,
+  "billing_retention" | "fetch_proxy" | "prices_url" | "alert_debounce"
+>;
 
 export type SettingKind =
   | { kind: "span" | "size" | "switch" | "list" | "zone" }
