@@ -37,5 +37,5 @@ test("a model without a price has no cost, and an own price gives later requests
 test("the overview adds up today by currency and says how much of it is priced", async () => {
   await page.goto(`${world.ui}#/overview`);
   await until(page, () => /¥0\.0180/.test(document.querySelector(".tiles")?.textContent ?? ""));
-  await sees(page, "66.7 % priced in full");
+  await sees(page, "66.6 % priced in full");
 });

@@ -10,10 +10,12 @@ use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::{
-    cost::{CostColumns, RequestCost, UsageSource},
+    cost::{CostColumns, RequestCost},
     id::{CredentialId, GroupId, KeyId, RequestId, Revision, UpstreamId},
     protocol::{Protocol, UpstreamKind},
 };
+
+pub use crate::cost::UsageColumns;
 
 /// How a request or attempt ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -285,75 +287,6 @@ impl AttemptRecord {
     /// Whether the upstream may have charged for it: it reported tokens, or something of an answer came.
     pub fn may_be_charged(&self) -> bool {
         self.usage.usage_source.is_some() || matches!(self.outcome, Outcome::Success | Outcome::Partial)
-    }
-}
-
-/// [`crate::Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
-/// by what passed through, whatever was reported.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[expect(missing_docs, reason = "see Usage")]
-pub struct UsageColumns {
-    pub tokens_fresh: Option<i64>,
-    pub tokens_read: Option<i64>,
-    pub tokens_write_5m: Option<i64>,
-    pub tokens_write_1h: Option<i64>,
-    pub tokens_write_other: Option<i64>,
-    pub tokens_output: Option<i64>,
-    pub tokens_reasoning: Option<i64>,
-    pub usage_wire: Option<Protocol>,
-    pub usage_source: Option<UsageSource>,
-    pub observed_input: Option<i64>,
-    pub observed_output: Option<i64>,
-}
-
-impl UsageColumns {
-    /// Notes what passed through: the estimated tokens of the prompt, and the bytes of text that came back.
-    pub fn observe(&mut self, input: Option<i64>, output_bytes: u64) {
-        // The rule of thumb that the prompt is estimated by, too.
-        self.observed_output = i64::try_from(output_bytes.div_ceil(4)).ok();
-        self.observed_input = input;
-        if self.usage_source.is_none() && output_bytes > 0 {
-            self.usage_source = Some(UsageSource::Observed);
-        }
-    }
-
-    /// The tokens to price: those reported, else those observed.
-    pub fn to_price(&self) -> crate::Usage {
-        let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
-        if self.usage_source == Some(UsageSource::Observed) {
-            let (fresh, output) = (count(self.observed_input), count(self.observed_output));
-            return crate::Usage { fresh, output, ..crate::Usage::default() };
-        }
-        crate::Usage {
-            fresh: count(self.tokens_fresh),
-            read: count(self.tokens_read),
-            write_5m: count(self.tokens_write_5m),
-            write_1h: count(self.tokens_write_1h),
-            write_other: count(self.tokens_write_other),
-            output: count(self.tokens_output),
-            reasoning: count(self.tokens_reasoning),
-            wire: self.usage_wire,
-        }
-    }
-}
-
-impl From<&crate::Usage> for UsageColumns {
-    fn from(usage: &crate::Usage) -> Self {
-        let column = |n: Option<u64>| n.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        Self {
-            tokens_fresh: column(usage.fresh),
-            tokens_read: column(usage.read),
-            tokens_write_5m: column(usage.write_5m),
-            tokens_write_1h: column(usage.write_1h),
-            tokens_write_other: column(usage.write_other),
-            tokens_output: column(usage.output),
-            tokens_reasoning: column(usage.reasoning),
-            usage_wire: usage.wire,
-            usage_source: usage.is_reported().then_some(UsageSource::Reported),
-            observed_input: None,
-            observed_output: None,
-        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! What an attempt cost, as it stands in its record: the amount, and by which price it came about.
+//! What an attempt used and cost, as it stands in its record: tokens, the amount, and by which price it came about.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
+
+use crate::{protocol::Protocol, usage::Usage};
 
 /// Where the numbers of tokens are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -13,6 +15,75 @@ pub enum UsageSource {
     Reported,
     /// The upstream reported none; they are estimated by what passed through (a token for every four bytes of text).
     Observed,
+}
+
+/// [`Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
+/// by what passed through, whatever was reported.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[expect(missing_docs, reason = "see Usage")]
+pub struct UsageColumns {
+    pub tokens_fresh: Option<i64>,
+    pub tokens_read: Option<i64>,
+    pub tokens_write_5m: Option<i64>,
+    pub tokens_write_1h: Option<i64>,
+    pub tokens_write_other: Option<i64>,
+    pub tokens_output: Option<i64>,
+    pub tokens_reasoning: Option<i64>,
+    pub usage_wire: Option<Protocol>,
+    pub usage_source: Option<UsageSource>,
+    pub observed_input: Option<i64>,
+    pub observed_output: Option<i64>,
+}
+
+impl UsageColumns {
+    /// Notes what passed through: the estimated tokens of the prompt, and the bytes of text that came back.
+    pub fn observe(&mut self, input: Option<i64>, output_bytes: u64) {
+        // The rule of thumb that the prompt is estimated by, too.
+        self.observed_output = i64::try_from(output_bytes.div_ceil(4)).ok();
+        self.observed_input = input;
+        if self.usage_source.is_none() && output_bytes > 0 {
+            self.usage_source = Some(UsageSource::Observed);
+        }
+    }
+
+    /// The tokens to price: those reported, else those observed.
+    pub fn to_price(&self) -> Usage {
+        let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
+        if self.usage_source == Some(UsageSource::Observed) {
+            let (fresh, output) = (count(self.observed_input), count(self.observed_output));
+            return Usage { fresh, output, ..Usage::default() };
+        }
+        Usage {
+            fresh: count(self.tokens_fresh),
+            read: count(self.tokens_read),
+            write_5m: count(self.tokens_write_5m),
+            write_1h: count(self.tokens_write_1h),
+            write_other: count(self.tokens_write_other),
+            output: count(self.tokens_output),
+            reasoning: count(self.tokens_reasoning),
+            wire: self.usage_wire,
+        }
+    }
+}
+
+impl From<&Usage> for UsageColumns {
+    fn from(usage: &Usage) -> Self {
+        let column = |n: Option<u64>| n.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        Self {
+            tokens_fresh: column(usage.fresh),
+            tokens_read: column(usage.read),
+            tokens_write_5m: column(usage.write_5m),
+            tokens_write_1h: column(usage.write_1h),
+            tokens_write_other: column(usage.write_other),
+            tokens_output: column(usage.output),
+            tokens_reasoning: column(usage.reasoning),
+            usage_wire: usage.wire,
+            usage_source: usage.is_reported().then_some(UsageSource::Reported),
+            observed_input: None,
+            observed_output: None,
+        }
+    }
 }
 
 /// The cost of an attempt under the names of its columns. Without an amount nobody can tell.
