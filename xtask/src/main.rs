@@ -60,6 +60,15 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Fetch the published prices of models and write them into `crates/pricing/data/`.
     Prices,
+    /// Let a real upstream die and flap under a real load, for a long time, and print what clients noticed.
+    Faults {
+        /// How many minutes each course takes.
+        #[arg(long, default_value_t = 10)]
+        minutes: u32,
+        /// How often the upstream is killed: every so many seconds.
+        #[arg(long, default_value_t = 60)]
+        period: u32,
+    },
     /// Play faults against a configuration in virtual time and print how it behaves: `cargo xtask simulate FILE`.
     #[command(disable_help_flag = true)]
     Simulate {
@@ -83,6 +92,7 @@ fn main() -> Result<()> {
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Prices => prices::refresh(),
+        Task::Faults { minutes, period } => faults(minutes, period),
         Task::Simulate { arguments } => simulate(&arguments),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
@@ -95,4 +105,14 @@ fn simulate(arguments: &[String]) -> Result<()> {
     program.args(["run", "--quiet", "--release", "--package", "headgate-simulation", "--manifest-path"]);
     program.arg(command::root()?.join("Cargo.toml")).arg("--").args(arguments);
     command::run(program.current_dir(here))
+}
+
+fn faults(minutes: u32, period: u32) -> Result<()> {
+    setup::ensure(&[setup::Need::Compiler, setup::Need::Postgres])?;
+    command::run(command::cargo()?.args(["build", "--quiet", "--bins"]))?;
+    let mut tests = command::cargo()?;
+    tests.args(["test", "--quiet", "--package", "headgate-tests", "--test", "faults", "a_top_upstream", "--"]);
+    tests.args(["--nocapture", "--test-threads", "1"]);
+    tests.env("HEADGATE_FAULT_LENGTH", (minutes * 60).to_string()).env("HEADGATE_FAULT_PERIOD", period.to_string());
+    command::run(&mut tests)
 }

@@ -28,6 +28,8 @@ pub(crate) enum Need {
     Browser,
     /// `ip` and `unshare`, to put real clients into a network namespace of their own (Linux).
     Network,
+    /// A library that lets a program see another time of day (Linux).
+    Clock,
     /// Python with its virtual environments, for the SDKs (Linux).
     Python,
 }
@@ -67,6 +69,11 @@ impl Need {
             }
             Self::Browser => which("chromium").is_some(),
             Self::Network => cfg!(not(target_os = "linux")) || (which("ip").is_some() && which("unshare").is_some()),
+            Self::Clock => {
+                let mut places = ["x86_64-linux-gnu", "aarch64-linux-gnu"].into_iter();
+                cfg!(not(target_os = "linux"))
+                    || places.any(|p| Path::new("/usr/lib").join(p).join("faketime/libfaketimeMT.so.1").is_file())
+            }
             Self::Python => {
                 cfg!(not(target_os = "linux")) || ask("python3", &["-c", "import venv, ensurepip"]).is_some()
             }
@@ -81,6 +88,7 @@ impl Need {
             Self::Display => "A virtual display with WebDriver and a keychain",
             Self::Browser => "Chromium",
             Self::Network => "ip and unshare",
+            Self::Clock => "A clock that jumps",
             Self::Python => "Python 3 with venv",
         }
     }
@@ -97,6 +105,7 @@ impl Need {
             }
             Self::Browser => &["chromium", "fonts-noto-cjk"],
             Self::Network => &["iproute2", "util-linux"],
+            Self::Clock => &["libfaketime"],
             Self::Python => &["python3", "python3-venv"],
         }
     }
@@ -104,6 +113,7 @@ impl Need {
     fn by_hand(self) -> &'static str {
         match (self, std::env::consts::OS) {
             (Self::Network, _) => "install iproute2 and util-linux with the system's package manager",
+            (Self::Clock, _) => "install libfaketime with the system's package manager",
             (Self::Python, _) => "install python3 with its venv module",
             (Self::WebView, _) => {
                 "install the development packages of WebKitGTK 4.1, libayatana-appindicator3 and librsvg"

@@ -54,8 +54,16 @@ const FULL: [(&str, &str); 3] =
 /// Runs everything; an error if anything failed.
 pub(crate) fn run(full: bool) -> Result<()> {
     ui::ensure_node()?;
-    let needs =
-        [Need::Compiler, Need::Postgres, Need::Network, Need::Python, Need::WebView, Need::Display, Need::Browser];
+    let needs = [
+        Need::Compiler,
+        Need::Postgres,
+        Need::Network,
+        Need::Python,
+        Need::WebView,
+        Need::Display,
+        Need::Browser,
+        Need::Clock,
+    ];
     setup::ensure(&needs)?;
     ui::build()?;
     let mut sum = Count::default();

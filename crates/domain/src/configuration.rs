@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
+    alert::{Alert, AlertEvent},
     file::Problem,
     group::{Budget, Group, Strategy},
     id::{GroupId, KeyId, Revision, UpstreamId},
     key::AccessKey,
-    masked::MASK,
-    monitor::{Alert, Monitor},
+    monitor::Monitor,
     name::Name,
     protocol::Protocol,
     settings::SettingsPatch,
@@ -94,13 +94,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Problem> {
         check.monitor(configuration, m);
     }
     for (at, alert) in configuration.alerts.iter().enumerate() {
-        let url = alert.spec.url.expose();
-        if url != MASK && url::Url::parse(url).is_ok_and(|u| matches!(u.scheme(), "http" | "https")) {
-            continue;
-        }
-        if url != MASK {
-            check.problem(format!("alerts[{at}].url"), "is not an http(s) URL");
-        }
+        check.alert(at, alert);
     }
     check.problems
 }
@@ -296,6 +290,22 @@ impl Check {
             self.problem(format!("{path}.interval"), "is shorter than 5s");
         }
     }
+
+    /// The address itself is checked before it goes into the vault: here there is only the mask.
+    fn alert(&mut self, at: usize, alert: &Alert) {
+        if alert.spec.events.as_ref().is_some_and(Vec::is_empty) {
+            self.problem(
+                format!("alerts[{at}].events"),
+                "is empty; switch it off with enabled: false, or leave it out for everything",
+            );
+        }
+        if alert.spec.events.iter().flatten().any(|event| *event == AlertEvent::Test) {
+            self.problem(format!("alerts[{at}].events"), "lists test, which is sent by hand alone");
+        }
+        if alert.spec.debounce.is_some_and(|quiet| quiet > Span::secs(86_400)) {
+            self.problem(format!("alerts[{at}].debounce"), "is longer than a day");
+        }
+    }
 }
 
 /// Keys that are set but have no effect in this version: one sentence each, with the path.
@@ -323,12 +333,6 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
         note(k.spec.budget.is_some(), path("budget"));
     }
     let settings = &configuration.settings;
-    for (set, name) in [
-        (settings.billing_retention.is_some(), "billing_retention"),
-        (settings.alert_debounce.is_some(), "alert_debounce"),
-    ] {
-        note(set, format!("settings.{name}"));
-    }
-    note(!configuration.alerts.is_empty(), "alerts".to_owned());
+    note(settings.billing_retention.is_some(), "settings.billing_retention".to_owned());
     notes
 }

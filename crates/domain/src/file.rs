@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::{
+    alert::AlertSpec,
     configuration::Configuration,
     group::GroupSpec,
     id::UpstreamId,
     key::KeySpec,
-    monitor::{AlertSpec, MonitorSpec},
+    monitor::MonitorSpec,
     name::Name,
     secret::Secret,
     settings::SettingsPatch,

@@ -3,6 +3,7 @@
 //! Everything above this crate speaks in these types. A value that exists has been checked: parsing and
 //! validation happen once, at the edge ([`file`], serde), so that the inside need not check again.
 
+pub mod alert;
 pub mod audit;
 pub mod configuration;
 pub mod cost;
@@ -25,6 +26,7 @@ pub mod standalone;
 pub mod upstream;
 pub mod usage;
 
+pub use alert::AlertEvent;
 pub use audit::{AttemptRecord, ErrorSource, Outcome, RequestRecord};
 pub use configuration::Configuration;
 pub use cost::{CostColumns, RequestCost, UsageSource};

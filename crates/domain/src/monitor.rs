@@ -1,12 +1,11 @@
-//! Monitors and alert targets, as they are configured. Their effect comes with active monitoring.
+//! Monitors, as they are configured, and what they find.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    id::{AlertId, MonitorId, Revision, UpstreamId},
-    masked::Masked,
+    id::{MonitorId, Revision, UpstreamId},
     span::Span,
     upstream::{is_true, yes},
 };
@@ -109,47 +108,5 @@ impl ProbeRecord {
     /// Whether a whole answer came.
     pub fn is_ok(&self) -> bool {
         self.class == crate::Class::Ok.as_str()
-    }
-}
-
-/// How an alert is delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AlertKind {
-    /// A signed JSON document by POST.
-    Webhook,
-}
-
-/// Where alerts go.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AlertSpec {
-    /// How it is delivered.
-    pub kind: AlertKind,
-    /// The address; kept in the vault.
-    pub url: Masked,
-    /// The signing secret; kept in the vault.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<Masked>,
-    /// Quiet time between two alerts of one kind; absent: the setting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub debounce: Option<Span>,
-}
-
-/// An alert target as it is configured; its identity in files is its place in the list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Alert {
-    /// Identity for history.
-    pub id: AlertId,
-    /// The revision that last changed it.
-    pub revision: Revision,
-    /// Everything else.
-    pub spec: AlertSpec,
-}
-
-impl Alert {
-    /// The vault's account of one field.
-    pub fn account(&self, field: &str) -> String {
-        format!("alert/{}/{field}", self.id)
     }
 }

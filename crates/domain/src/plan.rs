@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::{
+    alert::{Alert, AlertSpec, check_webhook_url},
     configuration::Configuration,
     diff::{Action, Change, FieldChange, diff},
     file::{self, ConfigFile, CredentialEntry, Problem, UpstreamEntry},
@@ -10,7 +11,7 @@ use crate::{
     id::{AlertId, CredentialId, GroupId, KeyId, MonitorId, Revision, UpstreamId},
     key::{self, AccessKey, KeyHash},
     masked::{MASK, Masked, MaskedUrl},
-    monitor::{Alert, Monitor},
+    monitor::Monitor,
     name::Name,
     secret::Secret,
     settings::FETCH_PROXY_ACCOUNT,
@@ -522,7 +523,7 @@ impl Planner<'_, '_> {
         next.monitors.append(&mut made);
     }
 
-    fn alerts(&mut self, entries: Option<Vec<crate::monitor::AlertSpec>>, next: &mut Configuration) {
+    fn alerts(&mut self, entries: Option<Vec<AlertSpec>>, next: &mut Configuration) {
         let Some(entries) = entries else {
             if !self.options.prune {
                 next.alerts.clone_from(&self.current.alerts);
@@ -538,6 +539,14 @@ impl Planner<'_, '_> {
             };
             let before = self.touched.len();
             let name = at.to_string();
+            if !spec.url.is_mask()
+                && let Err(why) = check_webhook_url(spec.url.expose())
+            {
+                self.problem(format!("alerts[{at}].url"), why);
+            }
+            if spec.secret.as_ref().is_some_and(|secret| secret.expose().is_empty()) {
+                self.problem(format!("alerts[{at}].secret"), "is empty; leave it out to send without a signature");
+            }
             self.seal(&mut spec.url, alert.account("url"), known.is_some(), "alerts", &name, "url");
             if let Some(secret) = &mut spec.secret {
                 let had = known.is_some_and(|a| a.spec.secret.is_some());

@@ -247,14 +247,44 @@ monitors:
   - { upstream: relay-a, model: claude-haiku, interval: 5m, endpoint: auto, stream: true, message: hi, max_tokens: 16 }
 alerts:
   - { kind: webhook, url: "https://hook.example/x", secret: "s", debounce: 60s }
+  - { kind: webhook, name: duty, url: "https://bot.example/y", template: dingtalk, events: [group_down, group_back], enabled: false }
 "#;
     let mut world = World::default();
     world.apply(text);
     let notes: Vec<_> =
         headgate_domain::configuration::without_effect(&world.current).iter().map(|p| p.path.clone()).collect();
-    for path in ["upstreams[relay-a].billing", "groups[coding].budget", "alerts"] {
+    for path in ["upstreams[relay-a].billing", "groups[coding].budget"] {
         assert!(notes.iter().any(|n| n == path), "{path} in {notes:?}");
     }
+    assert!(!notes.iter().any(|n| n.contains("alert")), "{notes:?}");
     let export = file::export(&world.current);
     assert_eq!(world.apply(&export).changes, vec![], "{export}");
+}
+
+#[test]
+fn another_address_of_an_alert_target_is_a_change_although_only_the_mask_is_seen() {
+    let mut world = World::default();
+    world.apply(BASE);
+    let plan = world.apply(&BASE.replace("canary-hook", "canary-hook-2"));
+    assert_eq!(plan.changes.len(), 1);
+    assert_eq!((plan.changes[0].section.as_str(), plan.changes[0].fields[0].path.as_str()), ("alerts", "url"));
+    let account = world.current.alerts[0].account("url");
+    assert!(world.vault.get(&account).unwrap().expose().ends_with("canary-hook-2"));
+}
+
+#[test]
+fn an_alert_target_that_cannot_be_told_is_refused_without_its_address() {
+    let mut world = World::default();
+    let text = "
+version: 1
+alerts:
+  - { kind: webhook, url: 'https://me:canary@hook.example/x', events: [] }
+  - { kind: webhook, url: 'http://169.254.169.254/canary', secret: '' }
+  - { kind: webhook, url: 'https://hook.example/canary', debounce: 2d }
+";
+    let problems = world.plan(text, Options::default()).err().unwrap().join("\n");
+    for expected in ["alerts[0].url", "alerts[0].events", "alerts[1].url", "alerts[1].secret", "alerts[2].debounce"] {
+        assert!(problems.contains(expected), "missing {expected:?} in\n{problems}");
+    }
+    assert!(!problems.contains("canary"), "{problems}");
 }

@@ -1,11 +1,13 @@
 //! Live events for the window and other watchers.
 
-use headgate_domain::{MonitorId, Outcome, Revision, UpstreamId};
+use headgate_domain::{AlertId, MonitorId, Outcome, Revision, UpstreamId};
 use headgate_routing::{Time, Transition};
 use serde::Serialize;
 use tokio::sync::broadcast;
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+use crate::alerts::AlertDocument;
 
 /// Something that happened. A watcher that is too slow is told how many it missed.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -50,6 +52,16 @@ pub enum Event {
     Probed {
         /// The monitor.
         monitor: MonitorId,
+    },
+    /// People are told of something; within the quiet time of `alert_debounce` at most once.
+    Alerted {
+        /// What.
+        alert: Box<AlertDocument>,
+    },
+    /// An alert has arrived at a target, or has not.
+    AlertDelivered {
+        /// The target.
+        target: AlertId,
     },
     /// The configuration changed.
     Revision {

@@ -8,6 +8,7 @@
 //! people and programs, [`tasks`] runs in the background.
 
 mod admin;
+mod alerts;
 mod clock;
 mod config;
 mod connection;

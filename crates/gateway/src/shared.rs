@@ -17,6 +17,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     admin::Sessions,
+    alerts::{Alerts, Signal},
     clock::Clock,
     config::Bootstrap,
     control::Control,
@@ -65,6 +66,8 @@ pub struct Shared {
     pub pseudonym: String,
     /// The newest turns of health.
     pub incidents: Incidents,
+    /// What people are told of, and how it arrived.
+    pub alerts: Alerts,
     /// Requests that wait for room.
     pub lines: Arc<Lines>,
     /// What other processes on the database are to hear.
@@ -174,6 +177,9 @@ impl Shared {
             routing.health.complete(lease, done, now, &mut routing.rng)
         };
         self.lines.room();
+        for turn in &effect.turns {
+            self.alerts.tell(Signal::Turned(turn.clone()));
+        }
         if let Some(transition) = effect.transition {
             self.events.send(Event::health(upstream, transition, now));
             let (kind, class) = match transition {

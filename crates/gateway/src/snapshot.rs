@@ -16,7 +16,10 @@ use headgate_domain::{
 use headgate_routing::{Pool, PoolMember};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::outbound::{Client, Clients};
+use crate::{
+    alerts::Target,
+    outbound::{Client, Clients},
+};
 
 /// One state of the configuration, ready to serve requests.
 pub struct Snapshot {
@@ -34,6 +37,8 @@ pub struct Snapshot {
     pub groups: HashMap<GroupId, Arc<Group>>,
     /// Upstreams.
     pub upstreams: HashMap<UpstreamId, Arc<Endpoint>>,
+    /// Alert targets, in their order.
+    pub alerts: Vec<Arc<Target>>,
 }
 
 /// An access key.
@@ -183,12 +188,20 @@ impl Snapshot {
                 Some((k.hash, Arc::new(key)))
             })
             .collect();
-        let fetch_proxy = settings.fetch_proxy.as_ref().map(|proxy| match secrets.get(FETCH_PROXY_ACCOUNT) {
-            Some(whole) if proxy.is_mask() => whole.expose().to_owned(),
-            _ => proxy.expose().to_owned(),
-        });
-        Self { revision, settings, fetch_proxy, configuration, keys, groups, upstreams }
+        let alerts =
+            configuration.alerts.iter().map(|a| Arc::new(Target::of(a, &settings, secrets, clients))).collect();
+        let fetch_proxy = fetch_proxy(&settings, secrets);
+        Self { revision, settings, fetch_proxy, configuration, keys, groups, upstreams, alerts }
     }
+}
+
+/// The proxy through which lists are fetched and targets called, with its secret.
+pub fn fetch_proxy(settings: &Settings, secrets: &Resolved) -> Option<String> {
+    let proxy = settings.fetch_proxy.as_ref()?;
+    Some(match secrets.get(FETCH_PROXY_ACCOUNT) {
+        Some(whole) if proxy.is_mask() => whole.expose().to_owned(),
+        _ => proxy.expose().to_owned(),
+    })
 }
 
 fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Clients) -> Endpoint {

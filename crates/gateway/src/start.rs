@@ -164,6 +164,7 @@ impl Gateway {
             bootstrap,
             pseudonym: format!("headgate-{}", uuid::Uuid::now_v7().simple()),
             incidents: Default::default(),
+            alerts: Default::default(),
             lines: Default::default(),
             telling: Default::default(),
             events: Default::default(),

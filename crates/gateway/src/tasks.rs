@@ -1,5 +1,5 @@
-//! What runs in the background: partitions, the health file, the way back to a lost database; [`recovery`] and
-//! [`monitors`] are started from here.
+//! What runs in the background: partitions, the health file, the way back to a lost database; [`recovery`],
+//! [`monitors`] and [`alerts`] are started from here.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -11,7 +11,7 @@ use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared};
+use crate::{alerts, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
@@ -46,6 +46,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
     until(shared, stop, recovery::run(Arc::clone(shared)));
     until(shared, stop, monitors::run(Arc::clone(shared)));
     until(shared, stop, prices::run(Arc::clone(shared)));
+    until(shared, stop, alerts::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));
 }
 
@@ -149,6 +150,7 @@ pub fn restore_health(shared: &Shared) {
         Ok(None) => {}
         Err(why) => tracing::warn!(error = %why, "the state of health of the last run was not taken over"),
     }
+    alerts::restore(shared);
 }
 
 async fn maintain(shared: &Shared) {

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use headgate_domain::{Class, Failure, audit::BreakerState};
+use headgate_domain::{AlertEvent, Class, Failure, audit::BreakerState};
 use rand::Rng;
 
 use crate::{
+    alert::{Subject, Turn},
     cooldown::{Cooldown, Exclusion},
     health::{Health, UpstreamState},
     lease::Lease,
@@ -72,7 +73,7 @@ pub enum Transition {
 }
 
 /// What a result has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effect {
     /// The breaker afterwards.
     pub breaker_after: BreakerState,
@@ -80,6 +81,8 @@ pub struct Effect {
     pub transition: Option<Transition>,
     /// A credential needs a person.
     pub needs_attention: bool,
+    /// What people may be told of; none in almost every case.
+    pub turns: Vec<Turn>,
 }
 
 impl Health {
@@ -103,7 +106,14 @@ impl Health {
         }
         // A result that began before the breaker last opened (or was reset) says nothing about now.
         if lease.generation == u.breaker.generation() {
-            effect.transition = u.take(&lease, done, now, policy, rng);
+            effect.transition = u.take(&lease, done, now, policy, rng, &mut effect.turns);
+            effect.turns.extend(effect.transition.map(|transition| {
+                let event = match transition {
+                    Transition::Opened { .. } => AlertEvent::UpstreamOpened,
+                    Transition::Closed => AlertEvent::UpstreamClosed,
+                };
+                Turn::new(Subject::Upstream(lease.upstream), event, done.class)
+            }));
             effect.needs_attention = meaning(done.class).needs_attention;
             if done.class == Class::Ok {
                 let ring = self.recent.entry(lease.key).or_default();
@@ -152,14 +162,22 @@ impl UpstreamState {
         now: Time,
         policy: &Policy,
         rng: &mut (impl Rng + ?Sized),
+        turns: &mut Vec<Turn>,
     ) -> Option<Transition> {
         if done.class == Class::Ok {
-            return self.succeed(lease, done, now, policy);
+            return self.succeed(lease, done, now, policy, turns);
         }
         match meaning(done.class).scope {
             Scope::None => {}
-            Scope::Credential => self.cool_credential(lease, done, now),
-            Scope::UpstreamModel => self.exclude_model(lease, done.class, now),
+            Scope::Credential => {
+                self.cool_credential(lease, done, now);
+                turns.extend(refusal(done.class).map(|event| Turn::new(credential_of(lease), event, done.class)));
+            }
+            Scope::UpstreamModel => {
+                if self.exclude_model(lease, done.class, now) {
+                    turns.push(Turn::new(model_of(lease), AlertEvent::ModelGone, done.class));
+                }
+            }
             Scope::Upstream => {
                 if done.class == Class::Overloaded {
                     self.cooldown = Cooldown::after(self.cooldown, done.class, done.retry_after, now).or(self.cooldown);
@@ -176,7 +194,14 @@ impl UpstreamState {
         self.breaker.fail(done.class, lease.answered, done.tripped, now, policy, rng)
     }
 
-    fn succeed(&mut self, lease: &Lease, done: &Completion, now: Time, policy: &Policy) -> Option<Transition> {
+    fn succeed(
+        &mut self,
+        lease: &Lease,
+        done: &Completion,
+        now: Time,
+        policy: &Policy,
+        turns: &mut Vec<Turn>,
+    ) -> Option<Transition> {
         self.hour.add(now, 1, 0);
         self.succeeded = Some(now);
         // What began before a cooldown did not get through it.
@@ -185,16 +210,18 @@ impl UpstreamState {
             self.cooldown = None;
         }
         if let Some(credential) = self.credentials.get_mut(&lease.credential) {
-            if credential.cooldown.as_ref().is_some_and(proves) {
-                credential.cooldown = None;
+            if let Some(ended) = credential.cooldown.take_if(|c| proves(c))
+                && refusal(ended.class).is_some()
+            {
+                turns.push(Turn::new(credential_of(lease), AlertEvent::CredentialAccepted, done.class));
             }
             if credential.models.get(&*lease.model).is_some_and(proves) {
                 credential.models.remove(&*lease.model);
             }
         }
         let model = self.model(&lease.model, lease.serial);
-        if model.exclusion.is_some_and(|e| proves(&e.cooldown)) {
-            model.exclusion = None;
+        if model.exclusion.take_if(|e| proves(&e.cooldown)).is_some() {
+            turns.push(Turn::new(model_of(lease), AlertEvent::ModelBack, done.class));
         }
         if let Some(ttft) = done.ttft {
             model.latency.measured(ttft, now);
@@ -216,14 +243,32 @@ impl UpstreamState {
         }
     }
 
-    fn exclude_model(&mut self, lease: &Lease, class: Class, now: Time) {
+    /// Whether the exclusion was confirmed: the upstream has said it again after the first had run out.
+    fn exclude_model(&mut self, lease: &Lease, class: Class, now: Time) -> bool {
         self.names.retain(|_, known| known.name != lease.model);
         let model = self.model(&lease.model, lease.serial);
         let previous = model.exclusion.map(|e| e.cooldown);
-        if let Some(cooldown) = Cooldown::after(previous, class, None, now) {
-            model.exclusion = Some(Exclusion { cooldown, retest: None });
-        }
+        let Some(cooldown) = Cooldown::after(previous, class, None, now) else { return false };
+        model.exclusion = Some(Exclusion { cooldown, retest: None });
+        previous.is_some_and(|previous| cooldown.step > previous.step)
     }
+}
+
+/// What people are told when a credential is refused for this; a rate limit passes by itself.
+fn refusal(class: Class) -> Option<AlertEvent> {
+    match class {
+        Class::Credential => Some(AlertEvent::CredentialRejected),
+        Class::Exhausted => Some(AlertEvent::CredentialExhausted),
+        _ => None,
+    }
+}
+
+fn credential_of(lease: &Lease) -> Subject {
+    Subject::Credential(lease.upstream, lease.credential)
+}
+
+fn model_of(lease: &Lease) -> Subject {
+    Subject::Model(lease.upstream, lease.model.clone())
 }
 
 /// The random source where no chance is left: a release never opens a breaker.

@@ -7,14 +7,17 @@
 //! - [`Health::decide`] runs the funnel and claims the chosen candidate; [`Health::complete`] returns the claim.
 //! - [`classify`](classify()) judges an upstream's answer, [`meaning`](meaning()) says what a class hurts.
 //! - [`Allowances`] are the limits of access keys, asked before the funnel; a [`Line`] is who waits for room, in order.
+//! - [`Wrongs`] says which turns of health are news to people, [`Debounce`] how often they are told.
 //! - [`Tried`] is what one request has already used up; [`Affinity`] remembers the upstream of a session.
 
 mod affinity;
+mod alert;
 mod allowance;
 mod breaker;
 mod classify;
 mod complete;
 mod cooldown;
+mod debounce;
 mod decide;
 mod funnel;
 mod health;
@@ -39,9 +42,11 @@ mod view;
 mod window;
 
 pub use affinity::Affinity;
+pub use alert::{Subject, Turn, Wrongs};
 pub use allowance::{Allowances, Exceeded, Grant, Reached};
 pub use classify::classify;
 pub use complete::{Completion, Effect, Transition};
+pub use debounce::{Debounce, Told};
 pub use decide::{Candidate, Choice, Decision, Explained};
 pub use health::Health;
 pub use lease::Lease;

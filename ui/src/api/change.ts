@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from "@tanstack/vue-query";
 
 /** Answers that a change of configuration may make old: those from memory are waited for, those from the database are not. */
-const FROM_MEMORY = ["upstreams", "groups", "members", "keys", "settings", "tags", "explain", "monitors"];
-const FROM_DATABASE = ["overview", "revisions", "status", "probes"];
+const FROM_MEMORY = ["upstreams", "groups", "members", "keys", "settings", "tags", "explain", "monitors", "alerts"];
+const FROM_DATABASE = ["overview", "revisions", "status", "probes", "alert-log"];
 
 /** A mutation that renews what a change of configuration touches. */
 export function useChange<Args extends unknown[], T>(change: (...args: Args) => Promise<T>) {

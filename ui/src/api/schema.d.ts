@@ -1,5 +1,310 @@
 // Made from openapi.json by "npm run generate"; not edited by hand.
 export interface paths {
+    "/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Alert targets */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_AlertView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Make an alert target
+         * @description Fields as in the configuration file; `url` and `secret` go into the vault.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedAlert"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest deliveries */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most so many, of the 200 that are kept. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["List_DeliveryView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove an alert target */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse if the object was changed since. */
+                    revision?: number;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedAlert"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /**
+         * Change an alert target
+         * @description A JSON merge patch over the target; `revision` names the state it was made from. Without `url` and `secret` the
+         *     stored ones stay; `"secret": null` ends signing.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedAlert"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/alerts/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a removed alert target back, with its address and secret */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SavedAlert"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test, once, and say what became of it; also to a target that is switched off */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Delivery"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apply": {
         parameters: {
             query?: never;
@@ -3117,6 +3422,81 @@ export interface components {
              */
             puts: number;
         };
+        /** @description An alert, as webhooks get it. Fields are only ever added. */
+        AlertDocument: {
+            /**
+             * Format: date-time
+             * @description When it was told.
+             */
+            at: string;
+            class?: components["schemas"]["Class"] | null;
+            /**
+             * Format: int32
+             * @description The number of the credential it is about, as the configuration file counts.
+             */
+            credential?: number | null;
+            /** @description What it was before: `closed`, `accepted`, `available`, `served`, or what the recovery is from. */
+            from?: string | null;
+            group?: components["schemas"]["Named"] | null;
+            /**
+             * Format: uuid
+             * @description The same for every delivery and repetition of this alert.
+             */
+            id: string;
+            /** @description What happened. */
+            kind: components["schemas"]["AlertEvent"];
+            /** @description The model it is about, by its name at the upstream. */
+            model?: string | null;
+            /** @description For people. */
+            sentence: components["schemas"]["Sentence"];
+            /**
+             * Format: int32
+             * @description How often the same thing turned, since it was last told, without being told.
+             */
+            suppressed: number;
+            /** @description What it is now: `open`, `rejected`, `exhausted`, `gone`, `down`, or as it should be. */
+            to?: string | null;
+            upstream?: components["schemas"]["Named"] | null;
+            /** @description Headgate's version. */
+            version: string;
+        };
+        /**
+         * @description A turn that people are told of: something stopped serving or needs a person, or it is well again.
+         * @enum {string}
+         */
+        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "test";
+        /**
+         * Format: int64
+         * @description An alert target.
+         */
+        AlertId: number;
+        /**
+         * @description What the body of a webhook looks like.
+         * @enum {string}
+         */
+        AlertTemplate: "json" | "feishu" | "dingtalk" | "wecom" | "slack" | "discord";
+        /** @description An alert target, with what last became of it. Its address and secret are written, never read. */
+        AlertView: {
+            /** @description The address as far as it may be seen: scheme and host. Absent when it is not in the vault. */
+            address?: string | null;
+            debounce?: components["schemas"]["Span"] | null;
+            /** @description Switched on. */
+            enabled: boolean;
+            /** @description What is told; absent: everything. */
+            events?: components["schemas"]["AlertEvent"][] | null;
+            /** @description Identity. */
+            id: components["schemas"]["AlertId"];
+            last?: components["schemas"]["Delivery"] | null;
+            name?: components["schemas"]["Name"] | null;
+            /** @description The revision that last changed it; a change has to name it. */
+            revision: components["schemas"]["Revision"];
+            /** @description It has a signing secret. */
+            signed: boolean;
+            /** @description What the body looks like. */
+            template: components["schemas"]["AlertTemplate"];
+            /** @description Why it cannot be called as it is configured. */
+            trouble?: string | null;
+        };
         /** @description One choice of an alias. */
         AliasTarget_UpstreamId: {
             /** @description The model to ask it for. */
@@ -3500,6 +3880,59 @@ export interface components {
             /** @description Its version. */
             server_version?: string | null;
         };
+        /** @description One alert and what became of it at one target. */
+        Delivery: {
+            /**
+             * Format: uuid
+             * @description The alert.
+             */
+            alert: string;
+            /**
+             * Format: date-time
+             * @description When it was told.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description How often it was sent.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description Milliseconds until it ended, pauses included.
+             */
+            duration_ms: number;
+            /** @description What went wrong last. */
+            error?: string | null;
+            /** @description What happened. */
+            kind: components["schemas"]["AlertEvent"];
+            /** @description How it ended. */
+            outcome: components["schemas"]["DeliveryOutcome"];
+            /** @description For people. */
+            sentence: components["schemas"]["Sentence"];
+            /**
+             * Format: int32
+             * @description The status of the last answer.
+             */
+            status?: number | null;
+            /**
+             * Format: int32
+             * @description How often the same thing turned before without being told.
+             */
+            suppressed: number;
+            /** @description The target. */
+            target: components["schemas"]["AlertId"];
+        };
+        /**
+         * @description How a delivery ended.
+         * @enum {string}
+         */
+        DeliveryOutcome: "delivered" | "failed" | "dropped";
+        /** @description A delivery, and to whom it went. */
+        DeliveryView: components["schemas"]["Delivery"] & {
+            /** @description What the target is called, or its address as far as it may be seen; absent once it is removed. */
+            target_name?: string | null;
+        };
         /** @description A request with its attempts. */
         Detail: components["schemas"]["RequestRecord"] & {
             /** @description Its attempts in order. */
@@ -3634,6 +4067,16 @@ export interface components {
             monitor: components["schemas"]["MonitorId"];
             /** @enum {string} */
             type: "probed";
+        } | {
+            /** @description What. */
+            alert: components["schemas"]["AlertDocument"];
+            /** @enum {string} */
+            type: "alerted";
+        } | {
+            /** @description The target. */
+            target: components["schemas"]["AlertId"];
+            /** @enum {string} */
+            type: "alert_delivered";
         } | {
             /** @description Its new number. */
             revision: components["schemas"]["Revision"];
@@ -3900,6 +4343,53 @@ export interface components {
              * @default null
              */
             tpm: number | null;
+        };
+        /** @description A list. */
+        List_AlertView: {
+            /** @description Its items. */
+            items: {
+                /** @description The address as far as it may be seen: scheme and host. Absent when it is not in the vault. */
+                address?: string | null;
+                debounce?: components["schemas"]["Span"] | null;
+                /** @description Switched on. */
+                enabled: boolean;
+                /** @description What is told; absent: everything. */
+                events?: components["schemas"]["AlertEvent"][] | null;
+                /** @description Identity. */
+                id: components["schemas"]["AlertId"];
+                last?: components["schemas"]["Delivery"] | null;
+                name?: components["schemas"]["Name"] | null;
+                /** @description The revision that last changed it; a change has to name it. */
+                revision: components["schemas"]["Revision"];
+                /** @description It has a signing secret. */
+                signed: boolean;
+                /** @description What the body looks like. */
+                template: components["schemas"]["AlertTemplate"];
+                /** @description Why it cannot be called as it is configured. */
+                trouble?: string | null;
+            }[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
+        };
+        /** @description A list. */
+        List_DeliveryView: {
+            /** @description Its items. */
+            items: (components["schemas"]["Delivery"] & {
+                /** @description What the target is called, or its address as far as it may be seen; absent once it is removed. */
+                target_name?: string | null;
+            })[];
+            /** @description Where it goes on. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            total?: number | null;
         };
         /** @description A list. */
         List_GroupView: {
@@ -4354,6 +4844,16 @@ export interface components {
         };
         /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
         Name: string;
+        /** @description An object with its name at the time. */
+        Named: {
+            /**
+             * Format: int64
+             * @description Its identity.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+        };
         /** @description A model by the name its upstream knows. */
         NamedModel: {
             /** @description At most 256 characters. */
@@ -4951,6 +5451,13 @@ export interface components {
              */
             upstream?: number | null;
         };
+        /** @description What a change of a target did. */
+        SavedAlert: {
+            /** @description The target. */
+            id: components["schemas"]["AlertId"];
+            /** @description The revision in force afterwards. */
+            revision: components["schemas"]["Revision"];
+        };
         /** @description What saving did. */
         SavedView: {
             /**
@@ -4967,6 +5474,13 @@ export interface components {
          * @enum {string}
          */
         Selection: "initial" | "failover" | "credential" | "retry" | "affinity" | "recovery_trial" | "last_resort";
+        /** @description The same sentence in both languages. */
+        Sentence: {
+            /** @description English. */
+            en: string;
+            /** @description 简体中文. */
+            zh: string;
+        };
         /** @description The last day. */
         Series: {
             /** @description The stretches, oldest first, without gaps; the last is the one under way. */
@@ -5626,7 +6140,7 @@ export interface components {
             revision: components["schemas"]["Revision"];
         };
         /**
-         * @description [`crate::Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
+         * @description [`Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
          *     by what passed through, whatever was reported.
          */
         UsageColumns: {

@@ -10,12 +10,10 @@ type Words =
   | "part_sizes"
   | "part_access"
   | "part_days"
-  | "part_retention";
+  | "part_retention"
+  | "part_alerts";
 
-export type SettingName = Exclude<
-  keyof Settings,
-  "billing_retention" | "fetch_proxy" | "prices_url" | "alert_debounce"
->;
+export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy" | "prices_url">;
 
 export type SettingKind =
   | { kind: "span" | "size" | "switch" | "list" | "zone" }
@@ -95,3 +93,5 @@ export const RETENTION: Part = {
   title: "settings.part_retention",
   settings: [span("request_retention"), span("probe_retention")],
 };
+
+export const ALERTS: Part = { title: "settings.part_alerts", settings: [span("alert_debounce")] };

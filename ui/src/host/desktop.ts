@@ -72,5 +72,7 @@ export const desktopHost: Host = {
     useAddress: (address) => invoke("shell_use_address", { address }),
     unseal: (passphrase) => invoke("shell_unseal", { passphrase }),
     language: (code) => invoke("shell_language", { language: code }),
+    notices: () => invoke("shell_notices"),
+    setNotice: (notice, on) => invoke("shell_set_notice", { notice, on }),
   },
 };

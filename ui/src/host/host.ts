@@ -39,6 +39,10 @@ export interface Host {
   readonly shell: Shell | null;
 }
 
+/** What the desktop can show a notice of, in the order in which it matters. */
+export const NOTICES = ["group", "upstream_opened", "upstream_closed", "credential", "model"] as const;
+export type Notice = (typeof NOTICES)[number];
+
 export interface Shell {
   /** Tells the state, now and whenever it changes. */
   watch(onState: (state: ShellState) => void): void;
@@ -50,4 +54,8 @@ export interface Shell {
   unseal(passphrase: string): Promise<void>;
   /** The language of the shell's own menus. */
   language(code: string): Promise<void>;
+  /** What the desktop shows a notice of. */
+  notices(): Promise<Notice[]>;
+  /** Switches one; gives what is shown from now on. */
+  setNotice(notice: Notice, on: boolean): Promise<Notice[]>;
 }

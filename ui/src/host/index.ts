@@ -4,6 +4,7 @@ import { desktopHost } from "./desktop";
 import type { Host } from "./host";
 
 export const host: Host = isTauri() ? desktopHost : browserHost;
-export type { Host, ShellState, StartFailure, StartProblemKind } from "./host";
+export { NOTICES } from "./host";
+export type { Host, Notice, Shell, ShellState, StartFailure, StartProblemKind } from "./host";
 export { frames } from "./frames";
 export { endSession, keepSession, sessionToken } from "./session";

@@ -1,5 +1,5 @@
 /** Objects as the admin API gives them. */
-import type { Group, Member, Monitor, Probe, Upstream } from "@/api/types";
+import type { AlertTarget, Delivery, Group, Member, Monitor, Probe, Upstream } from "@/api/types";
 
 const health = {
   state: "closed",
@@ -79,6 +79,40 @@ export function monitor(over: Partial<Monitor> = {}): Monitor {
     traffic: null,
     ...over,
   } as unknown as Monitor;
+}
+
+export function delivery(over: Partial<Delivery> = {}): Delivery {
+  return {
+    alert: "01a",
+    target: 40,
+    kind: "group_down",
+    at: "2026-11-30T11:58:00Z",
+    sentence: { en: "Group coding is down.", zh: "分组 coding 已中断。" },
+    suppressed: 0,
+    outcome: "delivered",
+    attempts: 1,
+    status: 200,
+    error: null,
+    duration_ms: 40,
+    ...over,
+  };
+}
+
+export function alertTarget(over: Partial<AlertTarget> = {}): AlertTarget {
+  return {
+    id: 40,
+    revision: 7,
+    name: "duty",
+    address: "https://oapi.dingtalk.com/***",
+    template: "dingtalk",
+    signed: true,
+    events: ["group_down"],
+    debounce: null,
+    enabled: true,
+    trouble: null,
+    last: null,
+    ...over,
+  };
 }
 
 export const group = { id: 12, name: "coding", revision: 5, members: [], aliases: {} } as unknown as Group;

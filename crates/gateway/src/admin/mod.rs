@@ -1,5 +1,6 @@
 //! The admin API under `/admin/v1`: one router, served over the socket with the admin token, or in process without.
 
+mod alerts;
 mod apply;
 mod condition;
 mod detect;
@@ -89,6 +90,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(groups::routes())
         .merge(keys::routes())
         .merge(monitors::routes())
+        .merge(alerts::routes())
         .merge(requests::routes())
         .merge(prices::routes())
         .merge(settings::routes())

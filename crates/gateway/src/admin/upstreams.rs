@@ -21,6 +21,7 @@ use super::{
     },
 };
 use crate::{
+    alerts::Signal,
     control::{BatchAction, NewKey, Section},
     shared::Shared,
     snapshot::Snapshot,
@@ -249,6 +250,7 @@ async fn reset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) ->
     let snapshot = shared.snapshot.load_full();
     let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
     shared.routing.lock().health.reset(id);
+    shared.alerts.tell(Signal::Cleared(id));
     tracing::info!(upstream.name = %upstream.name, "reset by hand");
     Ok(Json(view(&shared, &snapshot, upstream)))
 }

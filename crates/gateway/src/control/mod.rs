@@ -3,6 +3,7 @@
 //! One change at a time in this process; several processes on one database meet at the revision's number, where the
 //! second one starts over.
 
+mod alerts;
 mod apply;
 mod batch;
 mod edit;
@@ -26,7 +27,7 @@ pub use self::{
     batch::BatchAction,
     edit::{Edited, Section},
 };
-use crate::{events::Event, shared::Shared, snapshot::Snapshot};
+use crate::{alerts::Signal, events::Event, shared::Shared, snapshot::Snapshot};
 
 /// Revisions given up after so many meetings with other writers.
 const ATTEMPTS: usize = 8;
@@ -157,6 +158,7 @@ impl Shared {
         self.lines.room();
         self.clients.prune();
         self.keep(revision, &configuration);
+        self.alerts.tell(Signal::Configured);
         self.events.send(Event::Revision { revision });
         tracing::info!(configuration.revision = revision.0, "configuration published");
     }

@@ -48,7 +48,11 @@ impl Shared {
     }
 
     /// What is found in the newest revision that has it.
-    async fn newest_with<T>(&self, what: &str, find: impl Fn(&Configuration) -> Option<T>) -> Result<T, ControlError> {
+    pub(super) async fn newest_with<T>(
+        &self,
+        what: &str,
+        find: impl Fn(&Configuration) -> Option<T>,
+    ) -> Result<T, ControlError> {
         let database = self.control.database()?;
         let mut before = None;
         loop {

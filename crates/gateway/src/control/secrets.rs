@@ -25,6 +25,10 @@ pub(super) fn accounts(configuration: &Configuration) -> Vec<(String, Revision)>
         all.extend(u.spec.headers.keys().map(|h| (u.header_account(h), u.revision)));
         all.extend(u.spec.proxy.as_ref().filter(|p| p.is_mask()).map(|_| (u.proxy_account(), u.revision)));
     }
+    for a in &configuration.alerts {
+        let secret = a.spec.secret.as_ref().map(|_| "secret");
+        all.extend(["url"].into_iter().chain(secret).map(|field| (a.account(field), a.revision)));
+    }
     if configuration.settings.fetch_proxy.iter().flatten().any(MaskedUrl::is_mask) {
         all.push((FETCH_PROXY_ACCOUNT.to_owned(), configuration.settings_revision));
     }

@@ -88,6 +88,11 @@ impl Clients {
         made.entry(key.clone()).or_insert_with(|| Client { key, pool: Arc::default() }).clone()
     }
 
+    /// A client for what is no upstream, such as a webhook: the same rules for its address and its proxy.
+    pub fn fetching(&self, url: &str, proxy: Option<String>, connect: Duration) -> Client {
+        self.get(UpstreamId(0), url, proxy, connect)
+    }
+
     fn is_proxied(&self, base: &str) -> bool {
         base.parse::<Uri>().is_ok_and(|base| self.environment.intercept(&base).is_some())
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use chrono::TimeDelta;
-use headgate_domain::{UpstreamId, audit::clip};
+use headgate_domain::audit::clip;
 use headgate_pricing::{Rules, Table};
 use headgate_store::{Database, DatabaseError};
 use http::{Method, Request, StatusCode, Uri};
@@ -26,8 +26,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(10);
 /// The largest list.
 const SIZE: usize = 32 << 20;
-/// The connections of fetches belong to no upstream.
-const NOBODY: UpstreamId = UpstreamId(-1);
 
 /// Why no list was fetched.
 #[derive(Debug, thiserror::Error)]
@@ -137,7 +135,7 @@ pub async fn refresh(shared: &Shared, database: &Database) -> Result<(), Refresh
 /// Through the same filtering resolver as upstreams, without redirects.
 async fn fetch(shared: &Shared, url: &str, proxy: Option<String>) -> Result<Bytes, String> {
     let address = headgate_domain::upstream::check_base_url(url, false)?;
-    let client = shared.clients.get(NOBODY, address.as_str(), proxy, CONNECT);
+    let client = shared.clients.fetching(address.as_str(), proxy, CONNECT);
     let mut request = Request::new(Bytes::new());
     *request.method_mut() = Method::GET;
     *request.uri_mut() = address.as_str().parse::<Uri>().map_err(|why| why.to_string())?;

@@ -389,3 +389,45 @@ fn what_was_under_way_when_another_process_opened_the_breaker_changes_nothing() 
     b.done(lease, &Completion::new(Class::Ok));
     assert_eq!((b.view().state, b.view().in_flight), (BreakerState::Open, 0));
 }
+
+#[test]
+fn a_refused_credential_and_its_acceptance_are_turns_and_a_rate_limit_is_none() {
+    let mut b = Bench::new();
+    let events = |effect: Effect| effect.turns.into_iter().map(|turn| turn.event).collect::<Vec<_>>();
+    assert!(events(b.attempt(Class::RateLimited)).is_empty());
+    b.pass(3600);
+    assert!(events(b.attempt(Class::Ok)).is_empty());
+    assert_eq!(events(b.attempt(Class::Exhausted)), [AlertEvent::CredentialExhausted]);
+    b.pass(5 * 3600);
+    assert_eq!(events(b.attempt(Class::Credential)), [AlertEvent::CredentialRejected]);
+    b.pass(5 * 3600);
+    assert_eq!(events(b.attempt(Class::Ok)), [AlertEvent::CredentialAccepted]);
+    assert!(events(b.attempt(Class::Ok)).is_empty());
+}
+
+#[test]
+fn a_model_is_gone_when_its_absence_is_confirmed_and_back_when_it_answers() {
+    let mut b = Bench::new();
+    assert!(b.attempt(Class::ModelMissing).turns.is_empty(), "once may be a slip");
+    b.pass(301);
+    let gone = b.attempt(Class::ModelMissing).turns;
+    assert!(
+        matches!(&gone[..], [Turn { event: AlertEvent::ModelGone, subject: Subject::Model(U, _), .. }]),
+        "{gone:?}"
+    );
+    b.pass(601);
+    let back = b.attempt(Class::Ok).turns;
+    assert!(matches!(&back[..], [Turn { event: AlertEvent::ModelBack, .. }]), "{back:?}");
+}
+
+#[test]
+fn a_breaker_turns_in_both_directions() {
+    let mut b = Bench::new();
+    b.attempt(Class::Server);
+    b.attempt(Class::Server);
+    let opened = b.attempt(Class::Server).turns;
+    assert_eq!(opened, [Turn::new(Subject::Upstream(U), AlertEvent::UpstreamOpened, Class::Server)]);
+    b.pass(60);
+    assert!(b.attempt(Class::Ok).turns.is_empty());
+    assert_eq!(b.attempt(Class::Ok).turns[0].event, AlertEvent::UpstreamClosed);
+}

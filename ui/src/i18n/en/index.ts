@@ -7,6 +7,7 @@ import login from "./login.json";
 import overview from "./overview.json";
 import groups from "./groups.json";
 import upstreams from "./upstreams.json";
+import alerts from "./alerts.json";
 import monitor from "./monitor.json";
 import keys from "./keys.json";
 import requests from "./requests.json";
@@ -23,6 +24,7 @@ export default {
   overview,
   groups,
   upstreams,
+  alerts,
   monitor,
   keys,
   requests,
