@@ -171,11 +171,20 @@ pub struct Candidate {
     pub steps: Steps,
 }
 
+/// No model's name is longer; of what is longer nothing is taken away.
+const LONGEST: usize = 200;
+/// How much is taken away on either side at most.
+const MOST: usize = 8;
+
 /// Every name under which a model asked for as `name` may be known, itself first.
 pub fn candidates(name: &str) -> Vec<Candidate> {
+    if name.len() > LONGEST {
+        return vec![Candidate { name: name.to_owned(), steps: Steps::new() }];
+    }
     let plain = |text: &str| {
         let mut fronts: Vec<(&str, Steps)> = vec![(text, Steps::new())];
-        while let Some((rest, step)) = fronts.last().and_then(|(last, _)| bared(last)) {
+        while let Some((rest, step)) = fronts.last().filter(|_| fronts.len() <= MOST).and_then(|(last, _)| bared(last))
+        {
             let mut steps = fronts.last().map(|(_, steps)| steps.clone()).unwrap_or_default();
             steps.push(step);
             fronts.push((rest, steps));
@@ -184,7 +193,8 @@ pub fn candidates(name: &str) -> Vec<Candidate> {
         for (front, before) in fronts {
             let (mut now, mut steps) = (front, before);
             found.push(Candidate { name: now.to_owned(), steps: steps.clone() });
-            while let Some((shorter, step)) = shortened(now) {
+            for _ in 0..MOST {
+                let Some((shorter, step)) = shortened(now) else { break };
                 now = shorter;
                 steps.push(step);
                 found.push(Candidate { name: now.to_owned(), steps: steps.clone() });
@@ -224,6 +234,14 @@ mod tests {
             assert!(all.iter().all(|c| !c.name.is_empty()), "{name}");
             assert_eq!(all[0], Candidate { name: name.to_owned(), steps: Steps::new() });
         }
+    }
+
+    #[test]
+    fn a_name_that_is_made_to_cost_time_costs_none() {
+        let slashes = "a/".repeat(90);
+        assert!(candidates(&slashes).len() < 100);
+        assert!(candidates(&"-high".repeat(40)).len() < 100);
+        assert_eq!(candidates(&"a/".repeat(1_000_000)).len(), 1);
     }
 
     #[test]

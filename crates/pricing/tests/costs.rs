@@ -101,6 +101,21 @@ fn the_embedded_table_is_whole() {
     let began = std::time::Instant::now();
     let _ = Table::from_text(&table.to_text());
     println!("written and read in {:?}", began.elapsed());
+    let text = table.to_text();
+    let began = std::time::Instant::now();
+    let _ = std::hint::black_box(Table::from_text(&text));
+    println!("read in {:?}", began.elapsed());
+    let (entry, used) = (table.get("claude-sonnet-4-5").unwrap(), usage(100, 20_000, 1000, 2000, 500));
+    let began = std::time::Instant::now();
+    for _ in 0..1000 {
+        let _ = std::hint::black_box(cost(std::hint::black_box(entry), &used, Service::Standard));
+    }
+    println!("a cost in {:?}", began.elapsed() / 1000);
+    let began = std::time::Instant::now();
+    for _ in 0..1000 {
+        let _ = std::hint::black_box(table.find(std::hint::black_box("vendor/claude-sonnet-4-5-20991231-thinking")));
+    }
+    println!("a search in {:?}", began.elapsed() / 1000);
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub use self::{
 
 /// Models remembered; clients name them, so there may be any number.
 const REMEMBERED: usize = 4096;
-/// Longest name kept in a record.
+/// Longest name that is looked for.
 const NAME: usize = 200;
 
 /// A list of prices, wherever it is kept.
@@ -56,10 +56,17 @@ pub struct Price {
     pub rule: Option<i64>,
 }
 
-/// A price as it was found, until a time at which an own price comes into effect.
+/// A price as it was found, between the times at which own prices come into effect.
 struct Found {
     price: Option<Arc<Price>>,
+    since: Option<DateTime<Utc>>,
     until: Option<DateTime<Utc>>,
+}
+
+impl Found {
+    fn holds_at(&self, at: DateTime<Utc>) -> bool {
+        self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at < until)
+    }
 }
 
 /// Prices that are in force together.
@@ -87,18 +94,23 @@ impl InForce {
     }
 
     fn price(&self, upstream: UpstreamId, model: &str, at: DateTime<Utc>) -> Option<Arc<Price>> {
+        // No list has longer names, and a client may write what it likes.
+        if model.len() > NAME {
+            return None;
+        }
         if let Some(found) = self.found.read().get(&upstream).and_then(|models| models.get(model))
-            && found.until.is_none_or(|until| at < until)
+            && found.holds_at(at)
         {
             return found.price.clone();
         }
         let price = self.search(Some(upstream), model, at).map(Arc::new);
-        let until = self.rules.all().iter().map(|rule| rule.from).filter(|from| *from > at).min();
+        let turns = || self.rules.all().iter().map(|rule| rule.from);
+        let (since, until) = (turns().filter(|from| *from <= at).max(), turns().filter(|from| *from > at).min());
         let all = &mut *self.found.write();
         if all.values().map(HashMap::len).sum::<usize>() >= REMEMBERED {
             all.clear();
         }
-        all.entry(upstream).or_default().insert(model.into(), Found { price: price.clone(), until });
+        all.entry(upstream).or_default().insert(model.into(), Found { price: price.clone(), since, until });
         price
     }
 
@@ -251,6 +263,9 @@ mod tests {
         attempt.completed_at = "2026-06-02T00:00:00Z".parse().unwrap();
         let cost = now.stamp(&attempt);
         assert_eq!((cost.cost, cost.price_rule), (Some(Decimal::from(7)), Some(7)));
+        // What is priced anew is priced by its own time, whatever was looked for last.
+        attempt.completed_at = "2026-06-01T00:00:00Z".parse().unwrap();
+        assert_eq!(now.stamp(&attempt).price_rule, Some(1));
     }
 
     #[test]
@@ -264,7 +279,8 @@ mod tests {
             std::hint::black_box(book.stamp(&attempt));
         }
         println!("{:?} each", began.elapsed() / 1000);
-        // Any number of names stays a bounded number of names.
+        // Any number of names stays a bounded number of names, and of bytes.
+        assert_eq!(book.now().price(UpstreamId(1), &"claude-".repeat(1000), attempt.completed_at), None);
         for n in 0..2 * REMEMBERED {
             let at = attempt.completed_at;
             book.now().price(UpstreamId(1), &format!("made-up-{n}"), at);
