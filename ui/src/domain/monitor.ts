@@ -83,9 +83,9 @@ export function lastProbe(monitor: Pick<Monitor, "strip">, own: Probe | undefine
   return Date.parse(own.at) > Date.parse(known.at) ? own : known;
 }
 
-/** Milliseconds for which its model is left out. */
-export function excludedMs(monitor: Pick<Monitor, "model" | "health">): number | null {
-  return monitor.health.models.find((m) => m.model === monitor.model)?.excluded_ms ?? null;
+/** Milliseconds for which its model, the only one told of, is left out. */
+export function excludedMs(monitor: Pick<Monitor, "health">): number | null {
+  return monitor.health.models[0]?.excluded_ms ?? null;
 }
 
 /** What is switched off, then what keeps requests away, then what the probes say. */

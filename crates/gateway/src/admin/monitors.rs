@@ -45,7 +45,7 @@ struct MonitorView {
     spec: MonitorSpec<UpstreamId>,
     /// How the upstream is, in one word.
     condition: Condition,
-    /// How the upstream is, in full.
+    /// How the upstream is, of its models only the one that is probed.
     health: UpstreamHealth,
     /// Its probes of the last 24 hours; absent before the first one, or while the database is away.
     strip: Option<ProbeStrip>,
@@ -108,9 +108,12 @@ async fn list(State(shared): State<Arc<Shared>>) -> Json<List<MonitorView>> {
     let routing = shared.routing.lock();
     let views = snapshot.configuration.monitors.iter().filter_map(|monitor| {
         let upstream = snapshot.configuration.upstream(monitor.spec.upstream)?;
-        let health = routing.health.view(upstream.id, now);
+        let mut health = routing.health.view(upstream.id, now);
         let sent = upstream.spec.models.resolve(&monitor.spec.model);
         let sent = sent.map_or_else(|| monitor.spec.model.clone(), |name| name.into_owned());
+        let condition = condition(&snapshot, upstream, &health);
+        // With hundreds of monitors of one upstream each would repeat what is known of all its models.
+        health.models.retain(|m| m.model == sent);
         Some(MonitorView {
             id: monitor.id,
             revision: monitor.revision,
@@ -118,7 +121,7 @@ async fn list(State(shared): State<Arc<Shared>>) -> Json<List<MonitorView>> {
             tag: upstream.spec.tags.main.clone(),
             active: monitor.spec.enabled && upstream.spec.enabled,
             spec: monitor.spec.clone(),
-            condition: condition(&snapshot, upstream, &health),
+            condition,
             health,
             strip: strips.remove(&monitor.id),
             traffic: traffic.remove(&(upstream.id, sent)),
