@@ -9,6 +9,7 @@
 
 mod admin;
 mod alerts;
+mod billing;
 mod clock;
 mod config;
 mod connection;

@@ -18,6 +18,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     admin::Sessions,
     alerts::{Alerts, Signal},
+    billing::Billing,
     clock::Clock,
     config::Bootstrap,
     control::Control,
@@ -83,6 +84,8 @@ pub struct Shared {
     pub counters: Counters,
     /// What models cost.
     pub prices: PriceBook,
+    /// What upstreams say they charge, and what is left there.
+    pub billing: Billing,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Traces for OpenTelemetry.

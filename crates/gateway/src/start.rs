@@ -179,6 +179,7 @@ impl Gateway {
             invalid_keys: Default::default(),
             counters: Counters::default(),
             prices: Default::default(),
+            billing: Default::default(),
             metrics: Default::default(),
             paused: Default::default(),
             database_away: Default::default(),
