@@ -119,6 +119,9 @@ async fn traffic_goes_on_while_the_database_is_locked_and_everything_is_stored_a
 async fn every_attempt_is_recorded_and_every_sum_is_the_same() {
     let (a, b) = (Fake::start().await, Fake::start().await);
     let mut headgate = Headgate::start(&configuration(&a, &b)).await;
+    let price = serde_json::json!({"model": "*", "rates": [
+        {"part": "input", "price": "3"}, {"part": "cache_read", "price": "0.3"}, {"part": "output", "price": "15"}]});
+    headgate.admin(reqwest::Method::POST, "/prices/overrides", Some(price)).await;
     a.script([Rule::model("sometimes", Behaviour::status(400)), Rule::times(2, Behaviour::status(500))]);
     let mut tasks = Vec::new();
     for worker in 0..4 {
@@ -151,6 +154,20 @@ async fn every_attempt_is_recorded_and_every_sum_is_the_same() {
     ] {
         assert_eq!(count(column).await, 10_000, "{column}");
     }
+    // In billionths of a dollar, so that sums are whole numbers.
+    let spent = count("select (sum(cost) * 1000000000)::bigint from headgate.attempts").await;
+    assert!(spent > 0);
+    for column in [
+        "select (sum(cost) * 1000000000)::bigint from headgate.requests",
+        "select sum(n)::bigint from (select sum(cost) * 1000000000 n from headgate.requests where key_id is not null group by key_id) x",
+        "select sum(n)::bigint from (select sum(cost) * 1000000000 n from headgate.requests where group_id is not null group by group_id) x",
+        "select sum(n)::bigint from (select sum(cost) * 1000000000 n from headgate.requests where model is not null group by model) x",
+        "select sum(n)::bigint from (select sum(cost) * 1000000000 n from headgate.attempts group by upstream_id) x",
+    ] {
+        assert_eq!(count(column).await, spent, "{column}");
+    }
+    let unpriced = "select count(*) from headgate.attempts where usage_source is not null and cost is null";
+    assert_eq!(count(unpriced).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

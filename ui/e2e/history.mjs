@@ -50,13 +50,14 @@ create temporary table asked as
 insert into requests (id, started_at, completed_at, group_id, group_name, key_id, key_name, upstream_id, upstream_name,
     protocol, client, endpoint, model, stream, client_ip, status, outcome, error_kind, error_source, ttft_ms, duration_ms,
     overhead_us, attempt_count, request_bytes, response_bytes, stream_completed, revision, warnings,
-    tokens_fresh, tokens_read, tokens_output)
+    tokens_fresh, tokens_read, tokens_output, usage_source, cost, cost_currency, cost_complete)
   select id, at, at + make_interval(secs => first_ms * 5 / 1000.0), ${ids.group}, 'coding', ${ids.key}, 'laptop', ${upstreamId}, upstream, 'claude',
     case n % 3 when 0 then 'codex' else 'claude-code' end, '/v1/messages', model, true, '127.0.0.1',
     case outcome when 'failed' then 502 else 200 end, outcome, case outcome when 'failed' then 'server' end,
     case outcome when 'failed' then 'upstream' end, case when outcome <> 'failed' then first_ms end, first_ms * 5,
     (180 + 200 * size)::bigint, tries, 20000, 9000, outcome = 'success', 2, '{}',
-    (200 + 6000 * size)::bigint, (30000 * luck)::bigint, (60 + 1500 * size)::bigint
+    (200 + 6000 * size)::bigint, (30000 * luck)::bigint, (60 + 1500 * size)::bigint, 'reported',
+    round((3 * (200 + 6000 * size) + 0.3 * 30000 * luck + 15 * (60 + 1500 * size))::numeric / 1000000, 9), 'USD', true
   from asked;
 insert into attempts (request_id, number, started_at, attempted_at, completed_at, upstream_id, upstream_name, protocol,
     priority, selection, health_before, health_after, status, outcome, error_kind, error_source, ttft_ms, duration_ms,

@@ -8,6 +8,7 @@ mod command;
 mod fuzz;
 mod isolated;
 mod postgres;
+mod prices;
 mod run;
 mod setup;
 mod sqlx;
@@ -57,6 +58,8 @@ enum Task {
     Bench(bench::Args),
     /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
     Fuzz(fuzz::Args),
+    /// Fetch the published prices of models and write them into `crates/pricing/data/`.
+    Prices,
     /// Let a real upstream die and flap under a real load, for a long time, and print what clients noticed.
     Faults {
         /// How many minutes each course takes.
@@ -88,6 +91,7 @@ fn main() -> Result<()> {
         Task::Clients { full } => clients::alone(full),
         Task::Bench(args) => bench::bench(&args),
         Task::Fuzz(args) => fuzz::fuzz(&args),
+        Task::Prices => prices::refresh(),
         Task::Faults { minutes, period } => faults(minutes, period),
         Task::Simulate { arguments } => simulate(&arguments),
         Task::Sqlx { check } => sqlx::prepare(check),

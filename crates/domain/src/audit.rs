@@ -10,9 +10,12 @@ use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::{
+    cost::{CostColumns, RequestCost},
     id::{CredentialId, GroupId, KeyId, RequestId, Revision, UpstreamId},
     protocol::{Protocol, UpstreamKind},
 };
+
+pub use crate::cost::UsageColumns;
 
 /// How a request or attempt ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -188,6 +191,9 @@ pub struct RequestRecord {
     /// Tokens.
     #[serde(flatten)]
     pub usage: UsageColumns,
+    /// What its attempts cost together.
+    #[serde(flatten)]
+    pub cost: RequestCost,
 }
 
 /// Per decision a list of candidates with the reason why each was chosen or stopped, as JSON: it is written once and
@@ -287,36 +293,15 @@ pub struct AttemptRecord {
     /// Tokens.
     #[serde(flatten)]
     pub usage: UsageColumns,
+    /// What it cost.
+    #[serde(flatten)]
+    pub cost: CostColumns,
 }
 
-/// [`crate::Usage`] under the names of its columns; absent counters were not reported.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[expect(missing_docs, reason = "see Usage")]
-pub struct UsageColumns {
-    pub tokens_fresh: Option<i64>,
-    pub tokens_read: Option<i64>,
-    pub tokens_write_5m: Option<i64>,
-    pub tokens_write_1h: Option<i64>,
-    pub tokens_write_other: Option<i64>,
-    pub tokens_output: Option<i64>,
-    pub tokens_reasoning: Option<i64>,
-    pub usage_wire: Option<Protocol>,
-}
-
-impl From<&crate::Usage> for UsageColumns {
-    fn from(usage: &crate::Usage) -> Self {
-        let column = |n: Option<u64>| n.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        Self {
-            tokens_fresh: column(usage.fresh),
-            tokens_read: column(usage.read),
-            tokens_write_5m: column(usage.write_5m),
-            tokens_write_1h: column(usage.write_1h),
-            tokens_write_other: column(usage.write_other),
-            tokens_output: column(usage.output),
-            tokens_reasoning: column(usage.reasoning),
-            usage_wire: usage.wire,
-        }
+impl AttemptRecord {
+    /// Whether the upstream may have charged for it: it reported tokens, or something of an answer came.
+    pub fn may_be_charged(&self) -> bool {
+        self.usage.usage_source.is_some() || matches!(self.outcome, Outcome::Success | Outcome::Partial)
     }
 }
 

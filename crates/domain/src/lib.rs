@@ -6,6 +6,7 @@
 pub mod alert;
 pub mod audit;
 pub mod configuration;
+pub mod cost;
 pub mod diff;
 pub mod failure;
 pub mod file;
@@ -28,6 +29,7 @@ pub mod usage;
 pub use alert::AlertEvent;
 pub use audit::{AttemptRecord, ErrorSource, Outcome, RequestRecord};
 pub use configuration::Configuration;
+pub use cost::{CostColumns, RequestCost, UsageSource};
 pub use failure::{Class, Detail, Failure, UpstreamError};
 pub use group::{Group, Member, Strategy};
 pub use id::{AlertId, CredentialId, GroupId, KeyId, MonitorId, RequestId, Revision, UpstreamId};

@@ -195,6 +195,8 @@ settings! {
     time_zone: Option<String> = None;
     /// Proxy for prices, updates and webhooks.
     fetch_proxy: Option<MaskedUrl> = None;
+    /// Where a published price list is fetched from once a day; absent: the one that came with the program is used.
+    prices_url: Option<String> = None;
     /// Quiet time between two alerts of one kind.
     alert_debounce: Span = Span::secs(60), Span::secs(0) => DAY;
 }
@@ -224,6 +226,11 @@ impl Settings {
             && let Err(why) = crate::upstream::check_proxy(proxy.expose())
         {
             wrong.push(("fetch_proxy", why));
+        }
+        if let Some(url) = &self.prices_url
+            && let Err(why) = crate::upstream::check_base_url(url, false)
+        {
+            wrong.push(("prices_url", why));
         }
         wrong
     }

@@ -11,7 +11,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use headgate_domain::{
-    AttemptRecord, Class, ErrorSource, Failure, Outcome, RequestRecord,
+    AttemptRecord, Class, ErrorSource, Failure, Outcome, RequestCost, RequestRecord,
     audit::{BreakerState, Record, UsageColumns, clip},
     upstream::Limits,
 };
@@ -203,6 +203,7 @@ impl Exchange {
         record.upstream_request_id.clone_from(&answer.request_id);
         record.usage = UsageColumns::from(&usage);
         if let Some(watch) = answer.watch {
+            record.usage.observe(self.record.estimated_input, watch.text());
             record.warnings.extend(watch.warnings());
         }
         if let Some(failure) = failure {
@@ -210,6 +211,7 @@ impl Exchange {
             record.error_source = Some(source(failure.class));
             record.error_text = Some(clip(&failure.message, 500));
         }
+        record.cost = self.shared.prices.stamp(&record);
         self.attempts.push(record);
         self.tried.after(candidate, class, sent)
     }
@@ -267,6 +269,7 @@ impl Exchange {
             record.upstream_request_id.clone_from(&last.upstream_request_id);
             record.usage = last.usage;
         }
+        record.cost = RequestCost::of(self.attempts.iter().map(|a| (&a.cost, a.may_be_charged())));
         if self.shared.events.is_watched() && !self.silent {
             self.shared.events.send(Event::RequestFinished {
                 id: record.id,

@@ -24,6 +24,7 @@ mod metrics;
 mod monitors;
 mod neighbours;
 mod outbound;
+mod prices;
 mod question;
 mod recovery;
 mod serve;

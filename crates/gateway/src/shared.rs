@@ -28,6 +28,7 @@ use crate::{
     metrics::Metrics,
     neighbours::Telling,
     outbound::Clients,
+    prices::PriceBook,
     snapshot::Snapshot,
     traces::Traces,
 };
@@ -80,6 +81,8 @@ pub struct Shared {
     pub invalid_keys: InvalidKeys,
     /// Counters.
     pub counters: Counters,
+    /// What models cost.
+    pub prices: PriceBook,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Traces for OpenTelemetry.

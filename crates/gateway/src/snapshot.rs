@@ -10,6 +10,7 @@ use headgate_domain::{
     Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
     group::Queue,
     key::{KeyHash, KeySpec},
+    settings::FETCH_PROXY_ACCOUNT,
     upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
 };
 use headgate_routing::{Pool, PoolMember};
@@ -26,6 +27,8 @@ pub struct Snapshot {
     pub revision: Revision,
     /// Effective settings.
     pub settings: Settings,
+    /// The setting `fetch_proxy` with its secret.
+    pub fetch_proxy: Option<String>,
     /// The document it was made from.
     pub configuration: Arc<Configuration>,
     /// Access keys by hash.
@@ -187,8 +190,18 @@ impl Snapshot {
             .collect();
         let alerts =
             configuration.alerts.iter().map(|a| Arc::new(Target::of(a, &settings, secrets, clients))).collect();
-        Self { revision, settings, configuration, keys, groups, upstreams, alerts }
+        let fetch_proxy = fetch_proxy(&settings, secrets);
+        Self { revision, settings, fetch_proxy, configuration, keys, groups, upstreams, alerts }
     }
+}
+
+/// The proxy through which lists are fetched and targets called, with its secret.
+pub fn fetch_proxy(settings: &Settings, secrets: &Resolved) -> Option<String> {
+    let proxy = settings.fetch_proxy.as_ref()?;
+    Some(match secrets.get(FETCH_PROXY_ACCOUNT) {
+        Some(whole) if proxy.is_mask() => whole.expose().to_owned(),
+        _ => proxy.expose().to_owned(),
+    })
 }
 
 fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Clients) -> Endpoint {

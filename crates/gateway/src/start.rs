@@ -178,6 +178,7 @@ impl Gateway {
             model_lists: Default::default(),
             invalid_keys: Default::default(),
             counters: Counters::default(),
+            prices: Default::default(),
             metrics: Default::default(),
             paused: Default::default(),
             database_away: Default::default(),

@@ -11,7 +11,7 @@ use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{alerts, events::Event, incidents::Incident, monitors, recovery, shared::Shared, traces};
+use crate::{alerts, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
@@ -48,6 +48,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken, traces: Option<trac
     every(shared, stop, VAULT_EVERY, |shared| async move { shared.tidy_vault().await });
     until(shared, stop, recovery::run(Arc::clone(shared)));
     until(shared, stop, monitors::run(Arc::clone(shared)));
+    until(shared, stop, prices::run(Arc::clone(shared)));
     until(shared, stop, alerts::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));
 }

@@ -14,6 +14,7 @@ mod database;
 pub mod journal;
 pub mod news;
 pub mod partitions;
+pub mod prices;
 pub mod probes;
 pub mod requests;
 pub mod revisions;

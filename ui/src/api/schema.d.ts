@@ -1803,6 +1803,284 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The prices in force */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Part of the list's name for a model. */
+                    q?: string;
+                    /** @description A model as it is sent to an upstream: its price is looked for under the names it may go by. */
+                    model?: string;
+                    /** @description At this upstream, for own prices that hold there only. */
+                    upstream?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PricesView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prices/overrides": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set an own price */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Override"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Rule"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prices/overrides/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change an own price
+         * @description What is recorded already keeps its cost until it is priced anew.
+         */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Override"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Rule"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Remove an own price */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prices/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch the list now
+         * @description When that fails the list from before stays in force, and `state` says why.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PricesView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prices/reprice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Price records anew
+         * @description By the prices now in force; the action is written down. Otherwise a record keeps the cost it was stamped with.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Range"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Repricing"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/requests": {
         parameters: {
             query?: never;
@@ -3241,6 +3519,16 @@ export interface components {
             /** @description Each a tier of its own, in order. */
             fallback?: components["schemas"]["AliasTarget_UpstreamId"][];
         };
+        /** @description An amount of money. */
+        Amount: {
+            /**
+             * @description The amount.
+             * @example 0.0105
+             */
+            amount: string;
+            /** @description Its currency. */
+            currency: string;
+        };
         /** @description What applying did, or would do. */
         Applied: {
             /** @description Whether a new revision was made. */
@@ -3255,7 +3543,7 @@ export interface components {
             revision: components["schemas"]["Revision"];
         };
         /** @description One attempt at an upstream. */
-        AttemptRecord: components["schemas"]["UsageColumns"] & {
+        AttemptRecord: components["schemas"]["UsageColumns"] & components["schemas"]["CostColumns"] & {
             /**
              * Format: date-time
              * @description Start of the attempt.
@@ -3522,6 +3810,32 @@ export interface components {
              */
             remaining_ms: number;
         };
+        /** @description The cost of an attempt under the names of its columns. Without an amount nobody can tell. */
+        CostColumns: {
+            /**
+             * @description The amount; a lower bound where there are gaps.
+             * @example 0.0105
+             */
+            cost?: string | null;
+            /** @description Its currency. */
+            cost_currency?: string | null;
+            /**
+             * @description What is not in it, or makes it an estimate: `no_price.cache_read`, `not_reported.output`, `cut` (the
+             *     answer broke off), `estimated`; absent: nothing.
+             */
+            cost_gaps?: string[] | null;
+            /** @description The list's name for the model, or the own rule's pattern. */
+            price_entry?: string | null;
+            /**
+             * Format: int64
+             * @description The own rule that set the price.
+             */
+            price_rule?: number | null;
+            /** @description What had to be done to the model's name to find it; absent: nothing. */
+            price_steps?: string[] | null;
+            /** @description Version of the price list in force. */
+            price_version?: string | null;
+        };
         /** @description One credential that is cooling down. */
         CredentialHealth: {
             /** @description Its cooldowns. */
@@ -3551,6 +3865,11 @@ export interface components {
             /** @description Where its secret is. */
             source: components["schemas"]["CredentialSource"];
         };
+        /**
+         * @description A currency's code: 2 to 8 capital letters or digits, such as `USD`, `CNY`, or a relay's own unit.
+         * @example USD
+         */
+        Currency: string;
         DatabaseStatus: {
             /** @description Why it does not answer. */
             error?: string | null;
@@ -3652,6 +3971,13 @@ export interface components {
             from: components["schemas"]["Revision"];
             /** @description The later one. */
             to: components["schemas"]["Revision"];
+        };
+        /** @description What one model costs. */
+        Entry: {
+            /** @description The currency of every rate. */
+            currency?: components["schemas"]["Currency"];
+            /** @description In no order that matters; each (part, service, above) once. */
+            rates: components["schemas"]["Rate"][];
         };
         /** @description An error answer. */
         ErrorBody: {
@@ -4334,6 +4660,10 @@ export interface components {
              */
             total?: number | null;
         };
+        Listed: components["schemas"]["Entry"] & {
+            /** @description The list's name. */
+            name: string;
+        };
         /** @description A line. */
         LogLine: {
             /**
@@ -4355,6 +4685,18 @@ export interface components {
         };
         /** @description A URL whose user information is secret. It is printed with `***` in its place. */
         MaskedUrl: string;
+        /** @description A price that was found. */
+        Matched: components["schemas"]["Entry"] & {
+            /** @description The list's name for the model, or the own price's pattern. */
+            name: string;
+            /**
+             * Format: int64
+             * @description The own price it is.
+             */
+            rule?: number | null;
+            /** @description What had to be done to the name to find it; nothing: it is the list's. */
+            steps: components["schemas"]["Step"][];
+        };
         /** @description A member with its state. */
         MemberView: components["schemas"]["Member_UpstreamId"] & {
             /** @description How the upstream is, in one word. */
@@ -4552,6 +4894,21 @@ export interface components {
          * @enum {string}
          */
         Outcome: "success" | "failed" | "canceled" | "partial" | "client_error" | "unsupported" | "unavailable";
+        /** @description An own price. */
+        Override: {
+            /** @description Currency of the rates. */
+            currency?: components["schemas"]["Currency"];
+            /**
+             * Format: date-time
+             * @description From when on; absent: from now on.
+             */
+            from?: string | null;
+            /** @description A model's name as it is sent to an upstream, or a pattern with `*`. */
+            model: string;
+            /** @description What it costs; what is left out has no price. */
+            rates: components["schemas"]["Rate"][];
+            upstream?: components["schemas"]["UpstreamId"] | null;
+        };
         /** @description Everything at a glance. */
         Overview: {
             /** @description Address listened on. */
@@ -4578,9 +4935,16 @@ export interface components {
              * @description Requests of the last minute; absent while the database is away.
              */
             requests_per_minute?: number | null;
+            spent_today?: components["schemas"]["Spend"] | null;
+            spent_yesterday?: components["schemas"]["Spend"] | null;
             /** @description The word. */
             status: components["schemas"]["Standing"];
         };
+        /**
+         * @description What is paid for. Rates of tokens are per million, those of images and requests per piece.
+         * @enum {string}
+         */
+        Part: "Fresh" | "Output" | "Read" | "Write" | "WriteHour" | "Reasoning" | "ImageInput" | "ImageOutput" | "AudioInput" | "AudioOutput" | "Image" | "Request";
         /** @description Whether requests are taken. */
         Pause: {
             /** @description New requests are refused. */
@@ -4614,6 +4978,38 @@ export interface components {
              * @description Their output tokens.
              */
             tokens_output: number;
+        };
+        /** @description How fetching the list went. */
+        PriceState: {
+            /**
+             * Format: date-time
+             * @description When it was last tried.
+             */
+            checked_at?: string | null;
+            /** @description Why the last try failed; the list from before stays in force. */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description When it last worked.
+             */
+            succeeded_at?: string | null;
+        };
+        /** @description The prices in force. */
+        PricesView: {
+            /** @description It is the one that came with the program. */
+            embedded: boolean;
+            /** @description Models whose names contain `q`, at most 50. */
+            items: components["schemas"]["Listed"][];
+            matched?: components["schemas"]["Matched"] | null;
+            /** @description Models in it. */
+            models: number;
+            /** @description Own prices, which win over the list. */
+            overrides: components["schemas"]["Rule"][];
+            state?: components["schemas"]["PriceState"] | null;
+            /** @description Where lists are fetched from; absent: nowhere. */
+            url?: string | null;
+            /** @description Which list. */
+            version: components["schemas"]["Version"];
         };
         /** @description A quarter of an hour of one monitor. */
         ProbeCell: {
@@ -4767,6 +5163,36 @@ export interface components {
              */
             wait: components["schemas"]["Span"];
         };
+        /** @description Which records to price anew. */
+        Range: {
+            /**
+             * Format: date-time
+             * @description Requests that started at this time or later.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Requests that started before this time; absent: now.
+             */
+            until?: string | null;
+        };
+        /** @description One price. */
+        Rate: {
+            /**
+             * Format: int32
+             * @description For requests with more input tokens than this.
+             */
+            above?: number;
+            /** @description Of what. */
+            part: components["schemas"]["Part"];
+            /**
+             * @description Per million tokens, or per piece.
+             * @example 3.75
+             */
+            price: string;
+            /** @description For which service. */
+            service?: components["schemas"]["Service"];
+        };
         /** @description What became of one member. */
         Reason: {
             /** @enum {string} */
@@ -4828,8 +5254,35 @@ export interface components {
             /** @enum {string} */
             reason: "not_drawn";
         };
+        /** @description What pricing anew did. */
+        Repricing: {
+            /**
+             * Format: int64
+             * @description Attempts looked at.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description Those of them whose cost changed.
+             */
+            changed: number;
+            /** @description The list by which. */
+            price_version: string;
+        };
+        /** @description What a request cost: the sum of its attempts. */
+        RequestCost: {
+            /**
+             * @description The amount; a lower bound or an estimate unless it is complete.
+             * @example 0.0105
+             */
+            cost?: string | null;
+            /** @description Whether every attempt that may have been charged for is priced in full; absent where there was none. */
+            cost_complete?: boolean | null;
+            /** @description Its currency. */
+            cost_currency?: string | null;
+        };
         /** @description One client request. */
-        RequestRecord: components["schemas"]["UsageColumns"] & {
+        RequestRecord: components["schemas"]["UsageColumns"] & components["schemas"]["RequestCost"] & {
             /** @description The affinity key, hashed. */
             affinity_key?: string | null;
             /**
@@ -4978,6 +5431,26 @@ export interface components {
             /** @description Its name at the time. */
             upstream_name: string;
         };
+        /** @description A price that somebody set. It stands alone: what it leaves out has no price. */
+        Rule: components["schemas"]["Entry"] & {
+            /**
+             * Format: date-time
+             * @description From when on.
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Identity.
+             */
+            id: number;
+            /** @description A model's name, or a pattern with `*`. */
+            model: string;
+            /**
+             * Format: int64
+             * @description For this upstream only.
+             */
+            upstream?: number | null;
+        };
         /** @description What a change of a target did. */
         SavedAlert: {
             /** @description The target. */
@@ -5018,6 +5491,11 @@ export interface components {
              */
             step_ms: number;
         };
+        /**
+         * @description How urgently an answer was asked for.
+         * @enum {string}
+         */
+        Service: "Standard" | "Batch" | "Flex" | "Priority";
         /** @description A session. */
         SessionView: {
             /**
@@ -5149,6 +5627,11 @@ export interface components {
              */
             non_stream_timeout: components["schemas"]["Span"];
             /**
+             * @description Where a published price list is fetched from once a day; absent: the one that came with the program is used.
+             * @default null
+             */
+            prices_url: string | null;
+            /**
              * @description How long probe results are kept; 0 is for ever.
              * @default 30d
              */
@@ -5224,6 +5707,21 @@ export interface components {
          * @example 10s
          */
         Span: string;
+        /** @description What was spent in a time. */
+        Spend: {
+            /**
+             * Format: int64
+             * @description Requests that may have been charged for.
+             */
+            charged: number;
+            /** @description By currency. */
+            costs: components["schemas"]["Amount"][];
+            /**
+             * Format: int64
+             * @description Those of them that are priced in full.
+             */
+            priced: number;
+        };
         /** @description A protocol that was tried. */
         Spoken: {
             /** @description A whole answer came; else what came only shows that the protocol is known there. */
@@ -5267,9 +5765,16 @@ export interface components {
             canceled: number;
             /**
              * Format: int64
+             * @description How many may have been charged for.
+             */
+            charged: number;
+            /**
+             * Format: int64
              * @description Refused for what they are.
              */
             client_error: number;
+            /** @description What they cost, by currency; where a request is looked for by its upstream, what that upstream's attempts cost. */
+            costs: components["schemas"]["Amount"][];
             /**
              * Format: int64
              * @description Success with one attempt.
@@ -5311,6 +5816,11 @@ export interface components {
              * @description Broken off.
              */
             partial: number;
+            /**
+             * Format: int64
+             * @description How many of those are priced in full. Where it is fewer, the amounts are lower bounds or estimates.
+             */
+            priced: number;
             /**
              * Format: int64
              * @description With more than one attempt, however they ended.
@@ -5629,8 +6139,15 @@ export interface components {
             /** @description The revision that last changed it; a change has to name it. */
             revision: components["schemas"]["Revision"];
         };
-        /** @description [`crate::Usage`] under the names of its columns; absent counters were not reported. */
+        /**
+         * @description [`Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
+         *     by what passed through, whatever was reported.
+         */
         UsageColumns: {
+            /** Format: int64 */
+            observed_input?: number | null;
+            /** Format: int64 */
+            observed_output?: number | null;
             /** Format: int64 */
             tokens_fresh?: number | null;
             /** Format: int64 */
@@ -5645,13 +6162,31 @@ export interface components {
             tokens_write_5m?: number | null;
             /** Format: int64 */
             tokens_write_other?: number | null;
+            usage_source?: components["schemas"]["UsageSource"] | null;
             usage_wire?: components["schemas"]["Protocol"] | null;
         };
+        /**
+         * @description Where the numbers of tokens are from.
+         * @enum {string}
+         */
+        UsageSource: "reported" | "observed";
         VaultStatus: {
             /** @description `keychain`, `file` or `memory`. */
             kind: string;
             /** @description Credentials whose secret could not be found. */
             missing_credentials: number;
+        };
+        /** @description Which list it is. */
+        Version: {
+            /**
+             * Format: date
+             * @description The day on which it was fetched.
+             */
+            date: string;
+            /** @description The first twelve digits of the SHA-256 of the source. */
+            id: string;
+            /** @description Where it is from. */
+            source: string;
         };
         What: {
             /** @enum {string} */

@@ -13,7 +13,7 @@ type Words =
   | "part_retention"
   | "part_alerts";
 
-export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy">;
+export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy" | "prices_url">;
 
 export type SettingKind =
   | { kind: "span" | "size" | "switch" | "list" | "zone" }

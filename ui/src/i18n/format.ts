@@ -40,6 +40,26 @@ export function formatShare(share: number | null | undefined, digits = 1): strin
   return formatNumber(percent, percent === 100 || percent === 0 ? 0 : digits);
 }
 
+const SIGNS: Record<string, string> = { USD: "$", CNY: "¥", EUR: "€", GBP: "£" };
+
+/** An amount in as many digits as tell something: $21.07, $0.0063, $0.00012, 1.25 PTS. */
+export function formatMoney(amount: string | null | undefined, currency: string | null | undefined): string {
+  if (amount === null || amount === undefined) return UNKNOWN;
+  const value = Number(amount);
+  const size = Math.abs(value);
+  // Two significant digits of what is less than a hundredth of a cent.
+  const digits = size === 0 || size >= 1 ? 2 : size >= 0.001 ? 4 : Math.min(10, 1 - Math.floor(Math.log10(size)));
+  const figure = formatNumber(size, digits);
+  const code = currency ?? "USD";
+  const sign = SIGNS[code];
+  return `${value < 0 ? "−" : ""}${sign ?? ""}${figure}${sign ? "" : ` ${code}`}`;
+}
+
+/** The same to the last digit, with the currency's code. */
+export function formatExactMoney(amount: string | null | undefined, currency: string | null | undefined): string {
+  return amount === null || amount === undefined ? UNKNOWN : `${amount} ${currency ?? "USD"}`;
+}
+
 /** A countdown: 4:12, or 1:04:12. */
 export function formatClock(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));

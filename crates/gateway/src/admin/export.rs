@@ -114,7 +114,7 @@ fn lines(items: &[Item]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 27] = [
     "started_at",
     "id",
     "group",
@@ -138,6 +138,9 @@ const COLUMNS: [&str; 24] = [
     "tokens_fresh",
     "tokens_cache_read",
     "tokens_output",
+    "cost",
+    "cost_currency",
+    "cost_complete",
     "request_bytes",
 ];
 
@@ -177,6 +180,9 @@ fn csv(items: &[Item], head: bool) -> io::Result<Vec<u8>> {
             number(r.usage.tokens_fresh),
             number(r.usage.tokens_read),
             number(r.usage.tokens_output),
+            r.cost.cost.map(|cost| cost.to_string()).unwrap_or_default(),
+            r.cost.cost_currency.clone().unwrap_or_default(),
+            r.cost.cost_complete.map(|complete| complete.to_string()).unwrap_or_default(),
             r.request_bytes.to_string(),
         ];
         writer.write_record(row)?;

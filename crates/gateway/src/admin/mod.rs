@@ -14,6 +14,7 @@ mod logs;
 mod metrics;
 mod monitors;
 mod overview;
+mod prices;
 mod requests;
 mod revisions;
 mod series;
@@ -91,6 +92,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(monitors::routes())
         .merge(alerts::routes())
         .merge(requests::routes())
+        .merge(prices::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())

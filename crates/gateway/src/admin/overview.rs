@@ -7,7 +7,7 @@ use chrono::Duration;
 use headgate_domain::{Class, GroupId, Name, UpstreamId};
 use headgate_store::{
     DatabaseError,
-    requests::{Filter, ListError, Pace, Share, Stats},
+    requests::{Filter, ListError, Pace, Share, Spend, Stats},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -140,6 +140,10 @@ struct Overview {
     overhead_us: Option<f64>,
     /// Figures of the last 24 hours; absent while the database is away.
     day: Option<Stats>,
+    /// Spent today, in the time zone of the settings; absent while the database is away.
+    spent_today: Option<Spend>,
+    /// Spent yesterday.
+    spent_yesterday: Option<Spend>,
     /// The groups.
     groups: Vec<Lane>,
     /// Turns of health in the last 24 hours, newest first.
@@ -207,6 +211,8 @@ async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
     findings.sort_by_key(|f| f.severity);
     let status = word(&shared, &findings);
     let pace = figures.as_ref().map(|f| f.pace);
+    let (day, spent_today, spent_yesterday) =
+        figures.map_or((None, None, None), |f| (Some(f.day), Some(f.today), Some(f.yesterday)));
     Json(Overview {
         status,
         address: shared.bootstrap.address.to_string(),
@@ -214,7 +220,9 @@ async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
         in_flight: Counters::get(&shared.counters.in_flight),
         requests_per_minute: pace.map(|p| p.requests),
         overhead_us: pace.and_then(|p| p.overhead_us),
-        day: figures.map(|f| f.day),
+        day,
+        spent_today,
+        spent_yesterday,
         groups,
         incidents: shared.incidents.since(shared.clock.wall() - Duration::hours(24)),
     })
@@ -300,6 +308,8 @@ struct Figures {
     day: Stats,
     shares: Vec<Share>,
     pace: Pace,
+    today: Spend,
+    yesterday: Spend,
 }
 
 async fn figures(shared: &Shared) -> Result<Figures, String> {
@@ -311,8 +321,15 @@ async fn figures(shared: &Shared) -> Result<Figures, String> {
     let stats = async { database.request_stats(&filter).await.map_err(|why: ListError| why.to_string()) };
     let shares = async { database.shares(since).await.map_err(away) };
     let pace = async { database.pace(now - Duration::minutes(1)).await.map_err(away) };
-    let (day, shares, pace) = tokio::try_join!(stats, shares, pace)?;
-    Ok(Figures { day, shares, pace })
+    let (midnight, before) = {
+        let settings = &shared.snapshot.load().settings;
+        let midnight = settings.midnight(now);
+        (midnight, settings.midnight(midnight - Duration::hours(1)))
+    };
+    let today = async { database.spend(midnight, now).await.map_err(away) };
+    let yesterday = async { database.spend(before, midnight).await.map_err(away) };
+    let (day, shares, pace, today, yesterday) = tokio::try_join!(stats, shares, pace, today, yesterday)?;
+    Ok(Figures { day, shares, pace, today, yesterday })
 }
 
 fn lanes(shared: &Shared, snapshot: &Snapshot, shares: &[Share]) -> Vec<Lane> {

@@ -5,14 +5,13 @@ use std::time::Duration;
 use headgate_domain::{
     AlertId, Secret, Settings,
     alert::{Alert, AlertSpec, check_webhook_url},
-    settings::FETCH_PROXY_ACCOUNT,
 };
 use url::Url;
 
 use super::post::CONNECT;
 use crate::{
     outbound::{Client, Clients},
-    snapshot::Resolved,
+    snapshot::{Resolved, fetch_proxy},
 };
 
 /// Where alerts go, ready to be called. It has no `Debug`: address and secret must not be seen.
@@ -64,10 +63,6 @@ fn way(alert: &Alert, settings: &Settings, secrets: &Resolved, clients: &Clients
         Some(_) => Some(stored("secret").ok_or("its signing secret is not in the vault; write it again")?.clone()),
         None => None,
     };
-    let proxy = settings.fetch_proxy.as_ref().map(|proxy| match secrets.get(FETCH_PROXY_ACCOUNT) {
-        Some(whole) if proxy.is_mask() => whole.expose().to_owned(),
-        _ => proxy.expose().to_owned(),
-    });
-    let client = clients.fetching(url.as_str(), proxy, CONNECT);
+    let client = clients.fetching(url.as_str(), fetch_proxy(settings, secrets), CONNECT);
     Ok(Way { url, secret, client })
 }

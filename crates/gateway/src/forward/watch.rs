@@ -30,6 +30,14 @@ impl Watch {
         }
     }
 
+    /// Bytes of text that the model wrote so far.
+    pub fn text(&self) -> u64 {
+        match self {
+            Self::Relayed(observer) => observer.text(),
+            Self::Translated(translator) => translator.text(),
+        }
+    }
+
     /// Whether the completion event was seen.
     pub fn completed(&self) -> bool {
         match self {

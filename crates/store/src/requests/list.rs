@@ -130,7 +130,7 @@ pub(super) use filtered;
 macro_rules! rows {
     ($from:tt, $order:tt, $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
         filtered!(
-            [r#"select to_jsonb(r) as "request!: Json<RequestRecord>", coalesce((
+            [r#"select to_jsonb(r) || jsonb_build_object('cost', r.cost::text) as "request!: Json<RequestRecord>", coalesce((
                 select jsonb_agg(jsonb_build_object('number', a.number, 'upstream_id', a.upstream_id,
                     'upstream_name', a.upstream_name, 'status', a.status, 'outcome', a.outcome,
                     'error_kind', a.error_kind) order by a.number)
@@ -230,8 +230,8 @@ impl Database {
     /// One request with its attempts.
     pub async fn request(&self, id: Uuid) -> Result<Option<(RequestRecord, Vec<AttemptRecord>)>, DatabaseError> {
         let row = sqlx::query!(
-            r#"select to_jsonb(r) as "request!: Json<RequestRecord>", coalesce((
-                select jsonb_agg(to_jsonb(a) order by a.number)
+            r#"select to_jsonb(r) || jsonb_build_object('cost', r.cost::text) as "request!: Json<RequestRecord>", coalesce((
+                select jsonb_agg(to_jsonb(a) || jsonb_build_object('cost', a.cost::text) order by a.number)
                 from headgate.attempts a where a.started_at = r.started_at and a.request_id = r.id
             ), '[]') as "attempts!: Json<Vec<AttemptRecord>>"
             from headgate.requests r where r.id = $1"#,

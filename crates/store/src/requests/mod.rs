@@ -7,7 +7,7 @@ mod traffic;
 
 pub use filter::{BadFilter, Cursor, Filter, StatusWord};
 pub use list::{Item, ListError, Page, Paging, RouteStep};
-pub use stats::{Options, Stats};
+pub use stats::{Amount, Options, Spend, Stats};
 pub use traffic::{LastUse, Pace, Point, Share};
 
 /// The path of token counting: its rows are listed, but are no work of an upstream and so in no figure.

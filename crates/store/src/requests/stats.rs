@@ -1,11 +1,12 @@
 //! Figures over a filter, and the values there are to filter by.
 
 use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::{
     COUNTING,
-    filter::Filter,
+    filter::{Bound, Filter},
     list::{ListError, filtered},
 };
 use crate::database::{Database, DatabaseError};
@@ -50,6 +51,22 @@ pub struct Stats {
     pub tokens_output: i64,
     /// Reasoning tokens, a part of the output.
     pub tokens_reasoning: i64,
+    /// What they cost, by currency; where a request is looked for by its upstream, what that upstream's attempts cost.
+    pub costs: Vec<Amount>,
+    /// How many may have been charged for.
+    pub charged: i64,
+    /// How many of those are priced in full. Where it is fewer, the amounts are lower bounds or estimates.
+    pub priced: i64,
+}
+
+/// An amount of money.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Amount {
+    /// Its currency.
+    pub currency: String,
+    /// The amount.
+    #[schema(value_type = String, examples("0.0105"))]
+    pub amount: Decimal,
 }
 
 /// Values that occur, in order, bounded.
@@ -61,6 +78,22 @@ pub struct Options {
     pub clients: Vec<String>,
     /// Error kinds.
     pub error_kinds: Vec<String>,
+}
+
+/// What was spent in a time.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Spend {
+    /// By currency.
+    pub costs: Vec<Amount>,
+    /// Requests that may have been charged for.
+    pub charged: i64,
+    /// Those of them that are priced in full.
+    pub priced: i64,
+}
+
+fn amount(currency: &str, text: Option<&str>) -> Option<Amount> {
+    let amount: Decimal = text?.parse().ok()?;
+    Some(Amount { currency: currency.to_owned(), amount: amount.normalize() })
 }
 
 const SAMPLE: i64 = 100_000;
@@ -89,7 +122,11 @@ impl Database {
                 (coalesce(sum(r.tokens_write_5m), 0) + coalesce(sum(r.tokens_write_1h), 0)
                     + coalesce(sum(r.tokens_write_other), 0))::bigint as "tokens_write!",
                 coalesce(sum(r.tokens_output), 0)::bigint as "tokens_output!",
-                coalesce(sum(r.tokens_reasoning), 0)::bigint as "tokens_reasoning!"
+                coalesce(sum(r.tokens_reasoning), 0)::bigint as "tokens_reasoning!",
+                count(r.cost_complete) as "charged!",
+                count(*) filter (where r.cost_complete) as "priced!",
+                sum(r.cost) filter (where r.cost_currency = 'USD')::text as usd,
+                count(*) filter (where r.cost_currency <> 'USD') as "other_currencies!"
             from headgate.requests r where ($5::bigint is null or exists (select from headgate.attempts a
                 where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
                     and ($1::timestamptz is null or a.started_at >= $1)
@@ -118,6 +155,13 @@ impl Database {
         )
         .fetch_one(self.pool())
         .await?;
+        let (charged, priced, costs) = if filter.upstream.is_some() {
+            self.upstream_costs(filter, &bound).await?
+        } else if row.other_currencies > 0 {
+            (row.charged, row.priced, self.costs_by_currency(filter, &bound).await?)
+        } else {
+            (row.charged, row.priced, amount("USD", row.usd.as_deref()).into_iter().collect())
+        };
         let at = |list: &Option<Vec<Option<f64>>>, n: usize| list.as_ref()?.get(n).copied().flatten();
         let successes = row.direct_success + row.failover_success;
         #[expect(clippy::cast_precision_loss, reason = "a share, and counts are far below 2^53")]
@@ -141,7 +185,66 @@ impl Database {
             tokens_write: row.tokens_write,
             tokens_output: row.tokens_output,
             tokens_reasoning: row.tokens_reasoning,
+            costs,
+            charged,
+            priced,
         })
+    }
+
+    /// What the requests that started in a time cost.
+    pub async fn spend(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Spend, DatabaseError> {
+        let rows = sqlx::query!(
+            r#"select cost_currency as currency, sum(cost)::text as amount, count(cost_complete) as "charged!",
+                count(*) filter (where cost_complete) as "priced!"
+            from headgate.requests where started_at >= $1 and started_at < $2 and endpoint <> $3
+            group by 1 order by 1"#,
+            since,
+            until,
+            COUNTING
+        )
+        .fetch_all(self.pool())
+        .await?;
+        Ok(Spend {
+            costs: rows.iter().filter_map(|row| amount(row.currency.as_deref()?, row.amount.as_deref())).collect(),
+            charged: rows.iter().map(|row| row.charged).sum(),
+            priced: rows.iter().map(|row| row.priced).sum(),
+        })
+    }
+
+    async fn costs_by_currency(&self, filter: &Filter, bound: &Bound) -> Result<Vec<Amount>, ListError> {
+        let rows = filtered!(
+            [r#"select r.cost_currency as "currency!", sum(r.cost)::text as amount
+            from headgate.requests r where $5::bigint is null and r.cost_currency is not null"#],
+            [" and r.endpoint <> $21 group by 1 order by 1"],
+            filter,
+            bound,
+            COUNTING
+        )
+        .fetch_all(self.pool())
+        .await?;
+        Ok(rows.iter().filter_map(|row| amount(&row.currency, row.amount.as_deref())).collect())
+    }
+
+    /// Of the requests that pass, only the attempts at the upstream: how many may have been charged for, how many of
+    /// them are priced in full, and the amounts.
+    async fn upstream_costs(&self, filter: &Filter, bound: &Bound) -> Result<(i64, i64, Vec<Amount>), ListError> {
+        let rows = filtered!(
+            [r#"select c.cost_currency as currency, sum(c.cost)::text as amount,
+                count(*) filter (where c.usage_source is not null or c.outcome in ('success', 'partial')) as "charged!",
+                count(*) filter (where c.cost is not null and c.cost_gaps is null) as "priced!"
+            from headgate.requests r
+            join headgate.attempts c on c.started_at = r.started_at and c.request_id = r.id and c.upstream_id = $5
+                and ($1::timestamptz is null or c.started_at >= $1) and ($2::timestamptz is null or c.started_at < $2)
+            where true"#],
+            [" and r.endpoint <> $21 group by 1 order by 1"],
+            filter,
+            bound,
+            COUNTING
+        )
+        .fetch_all(self.pool())
+        .await?;
+        let costs = rows.iter().filter_map(|row| amount(row.currency.as_deref()?, row.amount.as_deref()));
+        Ok((rows.iter().map(|r| r.charged).sum(), rows.iter().map(|r| r.priced).sum(), costs.collect()))
     }
 
     /// Models, clients and error kinds of the newest 50,000 requests of a time, at most 200 of each.

@@ -9,6 +9,8 @@ mod large;
 #[cfg(test)]
 mod partitions;
 #[cfg(test)]
+mod prices;
+#[cfg(test)]
 mod queries;
 #[cfg(test)]
 mod records;

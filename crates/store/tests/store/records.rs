@@ -2,9 +2,11 @@
 
 use chrono::{DateTime, Duration, Utc};
 use headgate_domain::{
-    AttemptRecord, ErrorSource, GroupId, KeyId, Outcome, Protocol, RequestRecord, Revision, UpstreamId, UpstreamKind,
+    AttemptRecord, CostColumns, ErrorSource, GroupId, KeyId, Outcome, Protocol, RequestCost, RequestRecord, Revision,
+    UpstreamId, UpstreamKind, UsageSource,
     audit::{BreakerState, Reasons, Record, Selection, UsageColumns},
 };
+use rust_decimal::Decimal;
 use uuid::Uuid;
 
 /// A fixed day; what is stored needs no clock.
@@ -21,6 +23,9 @@ pub(crate) fn record(n: i64) -> Record {
         tokens_write_5m: Some(7),
         tokens_output: Some(10),
         usage_wire: Some(Protocol::Claude),
+        usage_source: Some(UsageSource::Reported),
+        observed_input: Some(111),
+        observed_output: Some(12),
         ..UsageColumns::default()
     };
     let request = RequestRecord {
@@ -61,6 +66,11 @@ pub(crate) fn record(n: i64) -> Record {
         warnings: vec!["top_k_dropped".into(), "a,\"b\"{}".into()],
         reasons: reasons(),
         usage,
+        cost: RequestCost {
+            cost: Some(Decimal::new(n + 1, 3)),
+            cost_currency: Some("USD".into()),
+            cost_complete: Some(true),
+        },
     };
     Record { attempts: vec![attempt(&request, 1, 1, Outcome::Success)], request }
 }
@@ -91,6 +101,7 @@ pub(crate) fn ended(n: i64, outcome: Outcome, error_kind: &str) -> Record {
     record.request.ttft_ms = None;
     record.request.reasons = Reasons::default();
     record.request.usage = UsageColumns::default();
+    record.request.cost = RequestCost::default();
     record.attempts = vec![attempt(&record.request, 1, 1, outcome)];
     record
 }
@@ -126,6 +137,15 @@ fn attempt(request: &RequestRecord, number: i32, upstream: i64, outcome: Outcome
         upstream_request_id: None,
         warnings: vec![],
         usage: request.usage,
+        cost: CostColumns {
+            cost: request.cost.cost.filter(|_| outcome == Outcome::Success),
+            cost_currency: request.cost.cost_currency.clone(),
+            cost_gaps: Some(vec!["no_price.cache_read".into()]).filter(|_| number > 1),
+            price_version: Some("0123456789ab".into()),
+            price_entry: Some("model-a".into()),
+            price_steps: Some(vec!["case".into(), "date".into()]),
+            price_rule: Some(4),
+        },
     }
 }
 

@@ -57,15 +57,17 @@ struct Call {
 #[serde(default)]
 struct Function {
     name: Filled,
+    arguments: Filled,
+    input: Filled,
 }
 
 impl Delta {
     fn seen(&self) -> Seen {
-        let named = |f: &Option<Function>| f.as_ref().is_some_and(|f| f.name.0);
+        let named = |f: &Option<Function>| f.as_ref().is_some_and(|f| f.name.any);
         let calls = self.tool_calls.iter().flatten().any(|c| named(&c.function) || named(&c.custom));
         let texts =
             [self.content, self.reasoning_content, self.reasoning, self.reasoning_details, self.refusal, self.audio];
-        if calls || named(&self.function_call) || texts.iter().any(|t| t.0) {
+        if calls || named(&self.function_call) || texts.iter().any(|t| t.any) {
             Seen::OUTPUT
         } else if self.tool_calls.as_ref().is_some_and(|c| !c.is_empty()) {
             Seen::WORK
@@ -75,9 +77,20 @@ impl Delta {
     }
 }
 
+impl Delta {
+    /// Bytes of text that the model wrote.
+    fn text(&self) -> u64 {
+        let written = |f: &Function| f.name.bytes + f.arguments.bytes + f.input.bytes;
+        let calls = self.tool_calls.iter().flatten().flat_map(|c| c.function.iter().chain(&c.custom));
+        // Some vendors send the same reasoning under both names.
+        let reasoning = self.reasoning_content.bytes.max(self.reasoning.bytes);
+        self.content.bytes + reasoning + self.refusal.bytes + calls.chain(&self.function_call).map(written).sum::<u64>()
+    }
+}
+
 fn read(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let chunk: Chunk<'_> = serde_json::from_slice(json).ok()?;
-    if chunk.error.0 || chunk.kind.as_deref() == Some("error") {
+    if chunk.error.any || chunk.kind.as_deref() == Some("error") {
         return None;
     }
     observer.used(chunk.usage.as_ref());
@@ -90,6 +103,7 @@ fn read(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
         observer.used(choice.usage.as_ref());
         if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
             seen = seen.or(delta.seen());
+            observer.text += delta.text();
         }
         if let Some(reason) = &choice.finish_reason {
             let finish = match &**reason {

@@ -43,6 +43,8 @@ struct Delta<'a> {
     thinking: Filled,
     #[serde(default)]
     signature: Filled,
+    #[serde(default)]
+    partial_json: Filled,
     #[serde(borrow, default)]
     stop_reason: Option<Cow<'a, str>>,
 }
@@ -60,12 +62,17 @@ struct Message<'a> {
 }
 
 impl Block<'_> {
+    /// Bytes of text that the model wrote; the input of a call in a whole answer is not looked into.
+    fn text(&self) -> u64 {
+        self.text.bytes + self.thinking.bytes + self.name.bytes
+    }
+
     fn output(&self) -> bool {
         match self.kind.as_deref() {
-            Some("text") => self.text.0,
+            Some("text") => self.text.any,
             // A seal counts: an empty thinking block with a signature is content.
-            Some("thinking") => self.thinking.0 || self.signature.0,
-            Some("tool_use") => self.name.0,
+            Some("thinking") => self.thinking.any || self.signature.any,
+            Some("tool_use") => self.name.any,
             Some(_) => true,
             None => false,
         }
@@ -92,11 +99,14 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
             Some(Seen::default())
         }
         "content_block_start" => {
+            observer.text += event.content_block.as_ref().map_or(0, Block::text);
             let output = event.content_block.is_some_and(|b| b.output());
             Some(if output { Seen::OUTPUT } else { Seen::WORK })
         }
         "content_block_delta" => {
-            let output = event.delta.is_some_and(|d| d.text.0 || d.thinking.0 || d.signature.0);
+            let written = |d: &Delta<'_>| d.text.bytes + d.thinking.bytes + d.partial_json.bytes;
+            observer.text += event.delta.as_ref().map_or(0, written);
+            let output = event.delta.is_some_and(|d| d.text.any || d.thinking.any || d.signature.any);
             Some(if output { Seen::OUTPUT } else { Seen::WORK })
         }
         "message_delta" => {
@@ -114,8 +124,9 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
 
 pub(super) fn document(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let message: Message<'_> = serde_json::from_slice(json).ok()?;
-    let content = message.content.as_ref().filter(|_| !message.error.0)?;
+    let content = message.content.as_ref().filter(|_| !message.error.any)?;
     observer.used(message.usage.as_ref());
+    observer.text += content.iter().map(Block::text).sum::<u64>();
     let seen = if content.iter().any(Block::output) { Seen::OUTPUT } else { Seen::default() };
     Some(stopped(observer, message.stop_reason.as_deref().unwrap_or("end_turn"), seen))
 }

@@ -71,6 +71,7 @@ pub enum Document {
 pub struct Observer {
     protocol: Protocol,
     usage: Usage,
+    text: u64,
     last_event: String,
     finish: Option<Finish>,
     output: bool,
@@ -85,6 +86,7 @@ impl Observer {
         Self {
             protocol,
             usage: Usage::default(),
+            text: 0,
             last_event: String::new(),
             finish: None,
             output: false,
@@ -174,6 +176,11 @@ impl Observer {
     /// The tokens reported so far.
     pub fn usage(&self) -> &Usage {
         &self.usage
+    }
+
+    /// Bytes of text that the model wrote so far, as it passed.
+    pub fn text(&self) -> u64 {
+        self.text
     }
 
     /// The last event's name, at most 80 bytes.

@@ -32,6 +32,10 @@ struct Item<'a> {
     #[serde(default)]
     summary: Filled,
     #[serde(default)]
+    arguments: Filled,
+    #[serde(default)]
+    input: Filled,
+    #[serde(default)]
     content: Option<Vec<Part>>,
 }
 
@@ -55,14 +59,20 @@ struct Response<'a> {
 }
 
 impl Item<'_> {
+    /// Bytes of text that the model wrote.
+    fn text(&self) -> u64 {
+        let parts = self.content.iter().flatten().map(|p| p.text.bytes + p.refusal.bytes).sum::<u64>();
+        parts + self.name.bytes + self.arguments.bytes + self.input.bytes
+    }
+
     /// `done`: the item is complete. Otherwise it has only been announced.
     fn seen(&self, done: bool) -> Seen {
         let output = match self.kind.as_deref() {
-            Some("message") => self.content.iter().flatten().any(|p| p.text.0 || p.refusal.0),
+            Some("message") => self.content.iter().flatten().any(|p| p.text.any || p.refusal.any),
             Some("reasoning") => {
-                self.encrypted_content.0 || self.summary.0 || self.content.iter().flatten().any(|p| p.text.0)
+                self.encrypted_content.any || self.summary.any || self.content.iter().flatten().any(|p| p.text.any)
             }
-            Some("function_call" | "custom_tool_call") => self.name.0,
+            Some("function_call" | "custom_tool_call") => self.name.any,
             Some(_) => true,
             None => false,
         };
@@ -76,6 +86,10 @@ impl Item<'_> {
 
 fn finished(observer: &mut Observer, response: &Response<'_>) -> Seen {
     observer.used(response.usage.as_ref());
+    // What came as deltas is here again.
+    if observer.text == 0 {
+        observer.text = response.output.iter().flatten().map(Item::text).sum();
+    }
     let mut seen = response.output.iter().flatten().fold(Seen::default(), |seen, item| seen.or(item.seen(true)));
     let finish = if response.status.as_deref() == Some("incomplete") { Finish::Cause } else { Finish::Natural };
     if finish == Finish::Cause || observer.output || seen.output {
@@ -92,6 +106,9 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     if let Some(number) = event.sequence_number {
         observer.next_sequence = number + 1;
     }
+    if event.kind.ends_with(".delta") {
+        observer.text += event.delta.bytes;
+    }
     match &*event.kind {
         // Read again as an error, of whatever shape.
         "error" | "response.failed" => None,
@@ -102,7 +119,7 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
         "response.output_item.done" => Some(event.item.map_or_else(Seen::default, |item| item.seen(true))),
         "response.created" | "response.queued" | "response.in_progress" => Some(Seen::default()),
         kind if kind.ends_with("arguments.delta") || kind.ends_with("input.delta") => Some(Seen::WORK),
-        kind if kind.ends_with(".delta") && event.delta.0 => Some(Seen::OUTPUT),
+        kind if kind.ends_with(".delta") && event.delta.any => Some(Seen::OUTPUT),
         kind if kind.ends_with(".added") => Some(Seen::WORK),
         _ => Some(Seen::default()),
     }
@@ -111,7 +128,7 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
 pub(super) fn document(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let response: Response<'_> = serde_json::from_slice(json).ok()?;
     response.output.as_ref()?;
-    if response.error.0 || response.status.as_deref() == Some("failed") {
+    if response.error.any || response.status.as_deref() == Some("failed") {
         return None;
     }
     Some(finished(observer, &response))

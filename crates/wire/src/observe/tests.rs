@@ -184,3 +184,34 @@ fn the_input_of_a_call_is_work_and_any_other_text_is_output() {
     );
     assert_eq!(seen, [Seen::WORK, Seen::WORK, Seen::OUTPUT]);
 }
+
+#[test]
+fn what_the_model_wrote_is_counted_as_it_passes_and_once() {
+    let text = |protocol, events: &[&str]| {
+        let mut observer = Observer::new(protocol);
+        for event in events {
+            observer.event(event.as_bytes());
+        }
+        observer.text()
+    };
+    let chat = [
+        r#"{"choices":[{"index":0,"delta":{"content":"four"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"reasoning":"abc","reasoning_content":"abc"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"go","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"content":"another choice"}}]}"#,
+    ];
+    assert_eq!(text(Protocol::Chat, &chat), 4 + 3 + 4);
+    let claude = [
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"go","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"no text"}}"#,
+    ];
+    assert_eq!(text(Protocol::Claude, &claude), 2 + 7 + 2);
+    let responses = [
+        r#"{"type":"response.output_text.delta","delta":"four"}"#,
+        r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":"four"}]}]}}"#,
+    ];
+    assert_eq!(text(Protocol::Responses, &responses), 4);
+    assert_eq!(text(Protocol::Responses, &responses[1..]), 4);
+}

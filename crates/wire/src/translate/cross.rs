@@ -45,7 +45,7 @@ pub(super) struct Cross {
     /// Token probabilities were asked for.
     logprobs: bool,
     /// Bytes of text so far.
-    said: usize,
+    pub(super) said: usize,
     reader: Reader,
     sink: Sink,
     restore: Restore,

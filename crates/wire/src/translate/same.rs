@@ -247,6 +247,10 @@ impl Relayed {
         self.end.clone()
     }
 
+    pub(super) fn text(&self) -> u64 {
+        self.observer.text()
+    }
+
     pub(super) fn usage(&self) -> &Usage {
         self.observer.usage()
     }

@@ -141,6 +141,14 @@ impl Translator {
         }
     }
 
+    /// Bytes of text that the model wrote so far.
+    pub fn text(&self) -> u64 {
+        match &self.engine {
+            Engine::Cross(cross) => cross.said as u64,
+            Engine::Same(relayed) => relayed.text(),
+        }
+    }
+
     /// The name of the upstream's last event.
     pub fn last_event(&self) -> Option<&str> {
         match &self.engine {

@@ -1,0 +1,218 @@
+//! What two neighbouring snapshots say about the time between them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use rust_decimal::Decimal;
+
+use super::{Skip, Snapshot, Use, Window};
+use crate::schedule::Bounded;
+
+/// How late an upstream may count a request.
+const LAG: TimeDelta = TimeDelta::seconds(60);
+
+/// Our own traffic of a span.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Local {
+    pub requests: u64,
+    pub complete: u64,
+    /// Sum of complete list prices.
+    pub priced: Decimal,
+    /// Sum of lower bounds of incomplete ones.
+    pub partial: Decimal,
+    /// Sum of the prices of requests that were counted here too, and the most these can be.
+    pub counted: Decimal,
+    pub counted_at_most: Decimal,
+    pub counted_requests: u64,
+    /// What ended so close to an edge that it may be counted on the other side.
+    pub edge: Decimal,
+    /// Σ price × multiplier at its time, of what has a price.
+    weighted: Decimal,
+}
+
+impl Local {
+    pub fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.complete += other.complete;
+        self.priced += other.priced;
+        self.partial += other.partial;
+        self.counted += other.counted;
+        self.counted_at_most += other.counted_at_most;
+        self.counted_requests += other.counted_requests;
+        self.edge += other.edge;
+        self.weighted += other.weighted;
+    }
+
+    /// The list price of all of it, extended to what could not be priced by the mean of what could. `None` if that is
+    /// less than half. Without any traffic it is zero.
+    pub fn estimate(&self) -> Option<Decimal> {
+        if self.complete * 2 < self.requests {
+            return None;
+        }
+        if self.requests == 0 {
+            return Some(Decimal::ZERO);
+        }
+        let extended = self.priced * Decimal::from(self.requests) / Decimal::from(self.complete.max(1));
+        Some(extended.max(self.priced + self.partial))
+    }
+
+    /// How far the estimate may be off on either side for what is missing.
+    pub fn uncertainty(&self) -> Decimal {
+        self.estimate().map_or(Decimal::ZERO, |all| all - self.priced)
+    }
+
+    fn missing_share(&self) -> Decimal {
+        if self.requests == 0 {
+            return Decimal::ZERO;
+        }
+        Decimal::from(self.requests - self.complete) / Decimal::from(self.requests)
+    }
+}
+
+/// One pair, as far as it can be used.
+#[derive(Debug, Clone)]
+pub(super) struct Pair {
+    pub from: DateTime<Utc>,
+    pub to: DateTime<Utc>,
+    pub list: Option<Decimal>,
+    pub charged: Option<Decimal>,
+    pub spent: Option<Decimal>,
+    pub requests: Option<u64>,
+    /// The mean multiplier of the span.
+    pub multiplier: Option<Bounded>,
+    /// The base was another one at the end, and when it changed is unknown.
+    pub changed: bool,
+    pub local: Local,
+}
+
+impl Pair {
+    /// What the two say, and what had to be left out. `None`: nothing.
+    pub fn between(a: &Snapshot, b: &Snapshot, uses: &[Use], skipped: &mut Vec<Skip>) -> Option<Self> {
+        for (broken, why) in [
+            (b.at <= a.at, Skip::NoTime),
+            (a.key != b.key, Skip::KeyChanged),
+            (a.currency != b.currency, Skip::CurrencyChanged),
+        ] {
+            if broken {
+                skipped.push(why);
+                return None;
+            }
+        }
+        let grown = |a: Option<Decimal>, b: Option<Decimal>| a.zip(b).map(|(a, b)| b - a);
+        let (list, charged) = (grown(a.list, b.list), grown(a.charged, b.charged));
+        let requests = a.requests.zip(b.requests).map(|(a, b)| b.checked_sub(a));
+        if [list, charged].iter().flatten().any(Decimal::is_sign_negative) || requests == Some(None) {
+            skipped.push(Skip::CounterReset);
+            return None;
+        }
+        let mut spent = a.remaining.zip(b.remaining).map(|(a, b)| a - b);
+        if spent.is_some_and(|s| s.is_sign_negative() && !s.is_zero()) {
+            skipped.push(Skip::TopUp);
+            spent = None;
+        }
+        let window = Window { from: a.at, to: b.at };
+        let mut pair = Self {
+            from: a.at,
+            to: b.at,
+            list,
+            charged,
+            spent,
+            requests: requests.flatten(),
+            multiplier: None,
+            changed: a.multiplier.as_ref().zip(b.multiplier.as_ref()).is_some_and(|(a, b)| a != b),
+            local: Local::default(),
+        };
+        let known = a.multiplier.as_ref().or(b.multiplier.as_ref());
+        for one in within(uses, window) {
+            let local = &mut pair.local;
+            local.requests += 1;
+            let Some(list) = one.list else { continue };
+            if let Some(known) = known {
+                local.weighted += list * known.at(one.at);
+            }
+            if !one.complete {
+                local.partial += list;
+                continue;
+            }
+            local.complete += 1;
+            local.priced += list;
+            if let Some(most) = one.observed_at_most {
+                local.counted += list;
+                local.counted_at_most += most;
+                local.counted_requests += 1;
+            }
+        }
+        pair.multiplier = pair.mean(a, b);
+        Some(pair)
+    }
+
+    /// The mean multiplier: by our own spending where that is known, otherwise by time.
+    fn mean(&self, a: &Snapshot, b: &Snapshot) -> Option<Bounded> {
+        let ends: Vec<Bounded> = [&a.multiplier, &b.multiplier]
+            .into_iter()
+            .flatten()
+            .map(|multiplier| multiplier.over(self.from, self.to))
+            .collect();
+        let low = ends.iter().map(|e| e.low).min()?;
+        let high = ends.iter().map(|e| e.high).max()?;
+        let by_time = ends.iter().map(|e| e.value).sum::<Decimal>() / Decimal::from(ends.len().max(1));
+        let priced = self.local.priced + self.local.partial;
+        if self.changed || priced.is_zero() || self.local.complete * 2 < self.local.requests {
+            return Some(Bounded { value: by_time, low, high });
+        }
+        // What has a price tells when the rest was spent, less surely the more is missing.
+        let value = self.local.weighted / priced;
+        let slack = self.local.missing_share();
+        Some(Bounded { value, low: value - (value - low) * slack, high: value + (high - value) * slack })
+    }
+
+    /// Adds to our own traffic what may have been counted on the other side of the edges `at`.
+    pub fn note_edges(&mut self, edges: &[DateTime<Utc>], uses: &[Use]) {
+        let near = edges.iter().flat_map(|edge| within(uses, Window { from: *edge - LAG, to: *edge + LAG }));
+        self.local.edge = near.filter_map(|one| one.list).sum();
+    }
+}
+
+/// What ended within a window; `uses` in the order of time.
+fn within(uses: &[Use], window: Window) -> &[Use] {
+    let begin = uses.partition_point(|u| u.at <= window.from);
+    let end = uses.partition_point(|u| u.at <= window.to);
+    uses.get(begin..end).unwrap_or_default()
+}
+
+/// The pairs of a window: from the last snapshot not after its beginning to the last one not after its end.
+pub(super) fn pairs(
+    snapshots: &[Snapshot],
+    uses: &[Use],
+    window: Window,
+    skipped: &mut Vec<Skip>,
+) -> (usize, Vec<Pair>) {
+    let first = snapshots.iter().rposition(|s| s.at <= window.from).unwrap_or(0);
+    let mut used: Vec<&Snapshot> = snapshots.iter().skip(first).filter(|s| s.at <= window.to).collect();
+    used.sort_by_key(|s| s.at);
+    let mut found: Vec<Option<Pair>> = Vec::new();
+    for (a, b) in used.iter().zip(used.iter().skip(1)) {
+        found.push(Pair::between(a, b, uses, skipped));
+    }
+    let whole = |at: usize| found.get(at).is_some_and(Option::is_some);
+    let outer: Vec<Vec<DateTime<Utc>>> = (0..found.len())
+        .map(|at| {
+            let mut edges = Vec::new();
+            if let Some(pair) = found.get(at).and_then(Option::as_ref) {
+                if at == 0 || !whole(at - 1) {
+                    edges.push(pair.from);
+                }
+                if !whole(at + 1) {
+                    edges.push(pair.to);
+                }
+            }
+            edges
+        })
+        .collect();
+    let pairs = found.into_iter().zip(outer).filter_map(|(pair, edges)| {
+        let mut pair = pair?;
+        if !edges.is_empty() {
+            pair.note_edges(&edges, uses);
+        }
+        Some(pair)
+    });
+    (used.len(), pairs.collect())
+}
