@@ -18,6 +18,8 @@ fn main() {
         "shell_use_address",
         "shell_unseal",
         "shell_language",
+        "shell_notices",
+        "shell_set_notice",
         "save_file",
         "open_external",
     ]);

@@ -12,6 +12,7 @@ use tauri_plugin_opener::OpenerExt as _;
 use crate::{
     bridge::AdminRequest,
     engine::{self, Engine},
+    notices::Notice,
     preferences::Preferences,
     tray,
 };
@@ -71,6 +72,19 @@ pub fn shell_unseal(engine: State<'_, Arc<Engine>>, passphrase: String) -> Resul
 pub fn shell_language(app: AppHandle, preferences: State<'_, Preferences>, language: String) {
     preferences.set_language(&language);
     tray::refresh(&app);
+}
+
+/// What the desktop shows a notice of.
+#[tauri::command]
+pub fn shell_notices(preferences: State<'_, Preferences>) -> Vec<Notice> {
+    Notice::ALL.into_iter().filter(|notice| preferences.shows(*notice)).collect()
+}
+
+/// Switches one; gives what is shown from now on.
+#[tauri::command]
+pub fn shell_set_notice(preferences: State<'_, Preferences>, notice: Notice, on: bool) -> Vec<Notice> {
+    preferences.show(notice, on);
+    shell_notices(preferences)
 }
 
 /// Writes the answer of the admin API into a file that the person chooses; tells whether one was chosen.

@@ -1,12 +1,13 @@
 //! `headgate-desktop`: the gateway in a window.
 //!
 //! [`engine`] hosts the gateway in this process on a runtime of its own; [`bridge`] hands the pages' requests to its
-//! admin API; [`window`] and [`tray`] are what a person sees; [`commands`] is all the pages may ask of the shell.
+//! admin API; [`window`], [`tray`] and [`notices`] are what a person sees; [`commands`] is all the pages may ask of the shell.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod bridge;
 mod commands;
 mod engine;
+mod notices;
 mod preferences;
 mod tray;
 mod tray_host;
@@ -43,6 +44,7 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_window_state::Builder::default().build())
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_clipboard_manager::init())
+        .plugin(tauri_plugin_notification::init())
         .plugin(tauri_plugin_opener::init())
         .manage(Arc::clone(&engine))
         .manage(bridge::Streams::default())
@@ -55,12 +57,15 @@ fn main() -> anyhow::Result<()> {
             commands::shell_use_address,
             commands::shell_unseal,
             commands::shell_language,
+            commands::shell_notices,
+            commands::shell_set_notice,
             commands::save_file,
             commands::open_external,
         ])
         .setup(move |app| {
             app.manage(Preferences::load(app.handle()));
             app.manage(tray::make(app.handle()));
+            notices::follow(app.handle().clone());
             engine.start();
             stop_by_signal(app.handle().clone());
             if !hidden || !tray::is_shown(app.handle()) {

@@ -1,18 +1,20 @@
-//! What the shell remembers between starts: its language, and what it has explained already.
+//! What the shell remembers between starts: its language, what it shows, and what it has explained already.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tauri::{AppHandle, Manager as _};
 
-use crate::words::Language;
+use crate::{notices::Notice, words::Language};
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
     language: Option<Language>,
     close_explained: bool,
+    /// Notices that were switched off.
+    unwanted: BTreeSet<Notice>,
 }
 
 /// Preferences, in a file of their own.
@@ -47,6 +49,22 @@ impl Preferences {
             self.save();
         }
         first
+    }
+
+    /// Whether a notice is wanted.
+    pub fn shows(&self, notice: Notice) -> bool {
+        !self.kept.lock().unwanted.contains(&notice)
+    }
+
+    /// Switches a notice.
+    pub fn show(&self, notice: Notice, on: bool) {
+        let changed = {
+            let mut kept = self.kept.lock();
+            if on { kept.unwanted.remove(&notice) } else { kept.unwanted.insert(notice) }
+        };
+        if changed {
+            self.save();
+        }
     }
 
     fn save(&self) {

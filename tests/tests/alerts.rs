@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use headgate_tests::{
     fake::{Behaviour, Fake, Point, Rule, Seen},
-    harness::{Headgate, KEY, PATHS, Setup, until},
+    harness::{Database, Headgate, KEY, PATHS, Setup, until},
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::Method;
@@ -292,4 +292,31 @@ async fn an_address_and_a_secret_are_in_no_log_table_file_or_answer() {
             assert!(found.is_none(), "{canary} in {place}: {found:?}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_processes_the_one_that_had_it_turn_tells() {
+    let (fake, hook) = (Fake::start().await, hook().await);
+    let alerts = format!("[ {{ kind: webhook, url: '{}/x', debounce: 0s }} ]", hook.url());
+    // Each has a vault of its own, in memory: the other's credential would be missing.
+    let file = configuration(&fake, "", &alerts).replace("200ms", "2s");
+    let file = file.replace(", credentials: [ { value: sk-of-the-upstream } ]", "");
+    let database = Database::create().await;
+    let one = Setup::new(&file).start_on(database.clone()).await;
+    let two = Setup::new(&file).start_on(database).await;
+    open(&fake, &one).await;
+    until("the other process to hear of it", || async { two.health("a").await["state"] == "open" }).await;
+    // An upstream that nobody wants is not looked at again.
+    ask(&two).await;
+    fake.behave();
+    until("both to use it again", || async {
+        one.health("a").await["state"] == "closed" && two.health("a").await["state"] == "closed"
+    })
+    .await;
+    until("its recovery to be told", || async { kinds(&hook).contains(&"group_back".to_owned()) }).await;
+    // Both may find out at the same moment that it is well; that it is out only the first one can.
+    let seen = kinds(&hook);
+    assert_eq!(seen[..2], ["upstream_opened", "group_down"]);
+    assert_eq!(seen.iter().filter(|kind| ["upstream_opened", "group_down"].contains(&kind.as_str())).count(), 2);
+    assert!(log(&two).await.iter().all(|d| d["kind"] != "upstream_opened"), "the other process did not tell it");
 }

@@ -84,6 +84,21 @@ pub enum Selection {
     LastResort,
 }
 
+impl Selection {
+    /// The word used in records and traces.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Failover => "failover",
+            Self::Credential => "credential",
+            Self::Retry => "retry",
+            Self::Affinity => "affinity",
+            Self::RecoveryTrial => "recovery_trial",
+            Self::LastResort => "last_resort",
+        }
+    }
+}
+
 /// State of an upstream's breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

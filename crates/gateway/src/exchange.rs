@@ -23,6 +23,7 @@ use crate::{
     forward::watch::Watch,
     shared::{Counters, Shared},
     snapshot::Key,
+    traces::{Parent, Step},
 };
 
 /// An attempt that is under way.
@@ -81,6 +82,10 @@ pub struct Exchange {
     grant: Option<Grant>,
     /// Rows that count nowhere (`count_tokens`).
     pub silent: bool,
+    /// What was done before the first attempt; noted where traces are wanted.
+    steps: Vec<Step>,
+    /// The client's own trace.
+    pub parent: Option<Parent>,
     finished: bool,
 }
 
@@ -98,6 +103,8 @@ impl Exchange {
             session: None,
             grant: None,
             silent: false,
+            steps: Vec::new(),
+            parent: None,
             finished: false,
         }
     }
@@ -110,6 +117,13 @@ impl Exchange {
     /// Number of attempts, the one under way included.
     pub fn attempt_count(&self) -> usize {
         self.attempts.len() + usize::from(self.current.is_some())
+    }
+
+    /// Notes a step that began then and ends now, if traces are wanted.
+    pub fn step(&mut self, name: &'static str, begin: Time) {
+        if self.shared.traces.are_on() {
+            self.steps.push(Step::new(name, self.started, begin, self.shared.now()));
+        }
     }
 
     /// Counts it against the limits of its key, until it ends.
@@ -274,6 +288,7 @@ impl Exchange {
         let attempts = std::mem::take(&mut self.attempts);
         if !self.silent {
             self.shared.metrics.count(record, &attempts);
+            self.shared.traces.put(record, &attempts, &self.steps, self.parent);
         }
         self.shared.journal.append(Record { request: std::mem::take(record), attempts });
     }

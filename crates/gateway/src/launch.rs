@@ -124,7 +124,9 @@ impl LaunchError {
             Self::Vault(_) | Self::Start(StartError::Vault(_)) => LaunchProblem::Vault,
             Self::Cluster(_) | Self::Start(StartError::Database(_)) => LaunchProblem::Database,
             Self::Start(StartError::PortTaken { .. } | StartError::Listen { .. }) => LaunchProblem::Port,
-            Self::Start(StartError::Apply { .. } | StartError::ApplyProblems { .. }) => LaunchProblem::Configuration,
+            Self::Start(StartError::Apply { .. } | StartError::ApplyProblems { .. } | StartError::Traces(_)) => {
+                LaunchProblem::Configuration
+            }
             Self::Start(StartError::Journal(_) | StartError::Kept(_)) => LaunchProblem::DataDir,
         }
     }

@@ -32,6 +32,7 @@ mod shared;
 mod snapshot;
 mod start;
 mod tasks;
+mod traces;
 mod ui;
 
 pub use admin::{Cause, Glance, Standing, TokenError, admin_token, openapi};

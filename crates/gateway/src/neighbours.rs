@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headgate_domain::{Class, UpstreamId};
-use headgate_routing::Transition;
+use headgate_domain::{AlertEvent, Class, UpstreamId};
+use headgate_routing::{Subject, Transition};
 use headgate_store::{
     Database,
     news::{News, Opened, Turn},
@@ -11,6 +11,7 @@ use headgate_store::{
 use tokio::sync::mpsc;
 
 use crate::{
+    alerts::Signal,
     events::Event,
     incidents::{Incident, IncidentKind},
     shared::Shared,
@@ -64,13 +65,19 @@ impl Shared {
         if turn.process == self.pseudonym || !self.snapshot.load().upstreams.contains_key(&turn.upstream) {
             return;
         }
+        let heard = |event, class| {
+            let subject = Subject::Upstream(turn.upstream);
+            self.alerts.tell(Signal::Heard(headgate_routing::Turn { subject, event, class }));
+        };
         let health = &mut self.routing.lock().health;
         let Some(Opened { ms, class, model }) = &turn.opened else {
             health.closed_elsewhere(turn.upstream, now);
+            heard(AlertEvent::UpstreamClosed, None);
             return;
         };
         let lasting = Duration::from_millis(*ms);
         if health.opened_elsewhere(turn.upstream, *class, lasting, model.as_deref(), now) {
+            heard(AlertEvent::UpstreamOpened, Some(*class));
             self.events.send(Event::health(turn.upstream, Transition::Opened { until: now + lasting }, now));
             let (at, kind) = (self.clock.wall(), IncidentKind::Opened);
             self.incidents.add(Incident { at, upstream: turn.upstream, kind, class: Some(*class) });

@@ -30,6 +30,7 @@ use crate::{
     outbound::Clients,
     prices::PriceBook,
     snapshot::Snapshot,
+    traces::Traces,
 };
 
 /// Health and the random source of its decisions, under one lock.
@@ -84,6 +85,8 @@ pub struct Shared {
     pub prices: PriceBook,
     /// Figures for Prometheus.
     pub metrics: Metrics,
+    /// Traces for OpenTelemetry.
+    pub traces: Traces,
     /// Switched off for a while by a person: new requests are refused.
     pub paused: AtomicBool,
     /// The database did not answer when it was last looked at.

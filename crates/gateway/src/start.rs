@@ -23,6 +23,7 @@ use crate::{
     shared::{Counters, Routing, Shared},
     snapshot::Snapshot,
     tasks,
+    traces::{Collector, Traces},
 };
 
 /// How long open streams may go on when the gateway stops.
@@ -47,6 +48,9 @@ pub enum StartError {
         /// What the system said.
         why: std::io::Error,
     },
+    /// The collector of traces that the environment names.
+    #[error("{0}; correct it, or unset it to send no traces")]
+    Traces(String),
     /// The database, and there is no kept configuration to serve meanwhile.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -135,6 +139,8 @@ impl Gateway {
     /// Starts everything; returns when requests are accepted.
     pub async fn start(config: GatewayConfig) -> Result<GatewayHandle, StartError> {
         let GatewayConfig { listen, data_dir, database: choice, vault, admin_token, admin_remote, apply } = config;
+        let collector = Collector::from_env(|name| std::env::var(name).ok()).map_err(StartError::Traces)?;
+        let (traces, outbox) = Traces::to(collector);
         let listeners = listen_on(listen)?;
         let address = listeners.first().and_then(|l| l.local_addr().ok()).unwrap_or(listen);
         let kept: Option<Kept> =
@@ -168,6 +174,7 @@ impl Gateway {
             lines: Default::default(),
             telling: Default::default(),
             events: Default::default(),
+            traces,
             model_lists: Default::default(),
             invalid_keys: Default::default(),
             counters: Counters::default(),
@@ -200,7 +207,7 @@ impl Gateway {
 
         let background = CancellationToken::new();
         let shipper = run_database(&shared, database, target, shipper, background.clone());
-        tasks::spawn(&shared, &background);
+        tasks::spawn(&shared, &background, outbox);
         let router = admin::router(Arc::clone(&shared));
         let room = serve::room();
         for listener in listeners {

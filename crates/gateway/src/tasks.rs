@@ -11,7 +11,7 @@ use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{alerts, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared};
+use crate::{alerts, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
@@ -23,7 +23,10 @@ const DATABASE_EVERY: Duration = Duration::from_secs(3);
 const DATABASE_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Starts the tasks; they end with `stop`.
-pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken) {
+pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken, traces: Option<traces::Outbox>) {
+    if let Some(outbox) = traces {
+        until(shared, stop, traces::run(Arc::clone(shared), outbox));
+    }
     let last = Arc::new(parking_lot::Mutex::new(String::new()));
     every(shared, stop, HEALTH_EVERY, move |shared| {
         let last = Arc::clone(&last);

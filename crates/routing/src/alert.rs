@@ -76,9 +76,18 @@ impl Wrongs {
         self.look_at_groups(pools)
     }
 
-    /// A person cleared an upstream's health: what was wrong with it is no longer held against it.
-    pub fn clear<'p>(&mut self, upstream: UpstreamId, pools: impl IntoIterator<Item = &'p Pool>) -> Vec<Turn> {
-        self.0.retain(|subject, _| subject.upstream() != Some(upstream));
+    /// A person cleared an upstream's health, or that of one model: it is no longer held against it.
+    pub fn clear<'p>(
+        &mut self,
+        upstream: UpstreamId,
+        model: Option<&str>,
+        pools: impl IntoIterator<Item = &'p Pool>,
+    ) -> Vec<Turn> {
+        self.0.retain(|subject, _| match (subject, model) {
+            (Subject::Model(of, name), Some(model)) => *of != upstream || &**name != model,
+            (_, Some(_)) => true,
+            (subject, None) => subject.upstream() != Some(upstream),
+        });
         self.look_at_groups(pools)
     }
 

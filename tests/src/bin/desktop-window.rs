@@ -50,6 +50,7 @@ async fn main() -> ExitCode {
     scenario!(from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart);
     scenario!(a_port_that_is_taken_is_told_with_its_remedy_and_a_retry);
     scenario!(another_address_is_offered_where_one_is_taken_and_kept);
+    scenario!(upstreams_break_and_recover_while_the_overview_and_the_monitor_are_open);
     #[cfg(target_os = "linux")]
     scenario!(the_tray_shows_the_state_with_its_cause_and_does_what_its_menu_says);
     println!("{passed} passed, {failed} failed");
@@ -268,6 +269,72 @@ async fn another_address_is_offered_where_one_is_taken_and_kept(args: &Args) -> 
     let file = Path::new(&variable.context("a place for configuration")?.1).join("headgate/headgate.toml");
     ensure!(std::fs::read_to_string(&file)?.contains(&format!("listen = \"127.0.0.1:{port}\"")));
     drop(holder);
+    window.close().await
+}
+
+async fn upstreams_break_and_recover_while_the_overview_and_the_monitor_are_open(args: &Args) -> Result<()> {
+    const KEY: &str = "hg-broken-0123456789abcdefgh";
+    let mut setup = setup(args, "breaking")?;
+    let (first, second) = (Fake::start().await, Fake::start().await);
+    let upstream = |name: &str, fake: &Fake| json!({"name": name, "base_url": fake.url(), "protocol": "openai", "credentials": [{"value": "sk-break-12345678"}]});
+    let configuration = json!({
+        "version": 1,
+        "settings": {"breaker_open": "60s"},
+        "upstreams": [upstream("one", &first), upstream("two", &second)],
+        "groups": [{"name": "coding", "members": [{"upstream": "one", "priority": 1}, {"upstream": "two", "priority": 2}]}],
+        "keys": [{"name": "k", "group": "coding", "secret": KEY}],
+        "monitors": [{"upstream": "two", "model": "m-small", "interval": "1h"}],
+    });
+    let file = setup.data_dir.with_extension("yaml");
+    std::fs::write(&file, configuration.to_string())?;
+    setup.environment.push(("HEADGATE_APPLY".to_owned(), file.display().to_string()));
+    let window = setup.open().await?;
+    let picture = async |name: &str| match &args.pictures {
+        Some(folder) => window.picture(&folder.join(format!("{name}.png"))).await,
+        None => Ok(()),
+    };
+    let ask = async |times: usize| {
+        let body = question(PATHS[0], "m", false);
+        let url = format!("http://127.0.0.1:{}{}", setup.port, PATHS[0]);
+        for _ in 0..times {
+            let response = reqwest::Client::new().post(&url).bearer_auth(KEY).json(&body).send().await?;
+            ensure!(response.status() == 200, "a request failed: {}", response.status());
+        }
+        Ok(())
+    };
+    window.read("All 2 upstreams").await?;
+
+    // Its server fails: the second one carries on, and one press looks again before the minute is over.
+    first.always(Behaviour::status(500));
+    ask(4).await?;
+    window.read("1 of 2 upstreams in coding cannot answer").await?;
+    picture("breaking-server").await?;
+    first.behave();
+    window.press("Try now").await?;
+    // Nobody asks anything: the gateway's own probes find it well.
+    window.read("All 2 upstreams").await?;
+
+    // Its key is refused: that needs a person.
+    first.always(Behaviour::status(401));
+    ask(1).await?;
+    window.read("one: key refused").await?;
+    picture("breaking-key").await?;
+    first.behave();
+    window.press("Try now").await?;
+    ask(1).await?;
+    window.read("All 2 upstreams").await?;
+
+    // The monitor says what it finds.
+    window.script("location.hash = '#/monitor'").await?;
+    window.read("m-small").await?;
+    second.always(Behaviour::status(503));
+    window.press("Probe all").await?;
+    window.read("Down").await?;
+    picture("breaking-monitor").await?;
+    second.behave();
+    window.press("Probe all").await?;
+    window.read("Healthy").await?;
+    picture("breaking-monitor-well").await?;
     window.close().await
 }
 

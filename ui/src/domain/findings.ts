@@ -16,7 +16,7 @@ export function findingCause(finding: Finding, passed: number): string {
   if (finding.kind === "credential_rejected") named.reason = text(`reasons.${finding.class}`);
   const cause = text(`overview.cause_${finding.kind}`, named);
   const remaining = "remaining_ms" in finding ? finding.remaining_ms : null;
-  const left = remaining == null ? 0 : remaining - passed;
+  const left = remaining == null ? 0 : remaining - Math.max(0, passed);
   return left > 0
     ? text("overview.cause_with_left", { cause, left: formatSpan(Math.ceil(left / 1000) * 1000) })
     : cause;

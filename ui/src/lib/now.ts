@@ -24,3 +24,8 @@ export function useNow(): Readonly<Ref<number>> {
   });
   return now;
 }
+
+/** What is left of `ms` that were left when an answer arrived `at`: never more, for the second in `now` may be older. */
+export function leftOf(ms: number, at: number, now: number): number {
+  return Math.min(ms, Math.max(0, at + ms - now));
+}

@@ -250,7 +250,7 @@ async fn reset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) ->
     let snapshot = shared.snapshot.load_full();
     let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
     shared.routing.lock().health.reset(id);
-    shared.alerts.tell(Signal::Cleared(id));
+    shared.alerts.tell(Signal::Cleared(id, None));
     tracing::info!(upstream.name = %upstream.name, "reset by hand");
     Ok(Json(view(&shared, &snapshot, upstream)))
 }
@@ -272,6 +272,7 @@ async fn reset_model(
     let snapshot = shared.snapshot.load_full();
     let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
     shared.routing.lock().health.reset_model(id, &body.model);
+    shared.alerts.tell(Signal::Cleared(id, Some(body.model.clone())));
     tracing::info!(upstream.name = %upstream.name, model = body.model, "exclusion ended by hand");
     Ok(Json(view(&shared, &snapshot, upstream)))
 }

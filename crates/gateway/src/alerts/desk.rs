@@ -72,25 +72,35 @@ impl Desk {
     fn take(&mut self, signal: Signal) {
         let snapshot = self.shared.snapshot.load_full();
         let pools = pools(&snapshot);
+        let is_heard = matches!(signal, Signal::Heard(_));
         let news = match signal {
-            Signal::Turned(turn) => self.wrongs.take(turn, pools),
-            Signal::Cleared(upstream) => self.wrongs.clear(upstream, pools),
+            Signal::Turned(turn) | Signal::Heard(turn) => self.wrongs.take(turn, pools),
+            Signal::Cleared(upstream, model) => self.wrongs.clear(upstream, model.as_deref(), pools),
             Signal::Configured => {
                 self.listeners.retain(|id, _| snapshot.alerts.iter().any(|target| target.id == *id));
                 self.wrongs.follow(|subject| is_there(&snapshot, subject), pools)
             }
         };
         for turn in news {
-            self.announce(&turn, &snapshot);
+            let id = Uuid::now_v7();
+            self.tell_house(&turn, &snapshot, id);
+            // The targets are everybody's: who had it turn tells them.
+            if !is_heard {
+                self.tell_targets(&turn, &snapshot, id);
+            }
         }
     }
 
-    fn announce(&mut self, turn: &Turn, snapshot: &Snapshot) {
-        let Self { shared, house, listeners, .. } = self;
-        let (id, at, now) = (Uuid::now_v7(), shared.clock.wall(), shared.now());
-        if let Some(told) = house.take(turn.clone(), snapshot.settings.alert_debounce.0, now) {
-            to_house(shared, snapshot, &told, id, at);
+    fn tell_house(&mut self, turn: &Turn, snapshot: &Snapshot, id: Uuid) {
+        let quiet = snapshot.settings.alert_debounce.0;
+        if let Some(told) = self.house.take(turn.clone(), quiet, self.shared.now()) {
+            to_house(&self.shared, snapshot, &told, id, self.shared.clock.wall());
         }
+    }
+
+    fn tell_targets(&mut self, turn: &Turn, snapshot: &Snapshot, id: Uuid) {
+        let Self { shared, listeners, .. } = self;
+        let (at, now) = (shared.clock.wall(), shared.now());
         for target in snapshot.alerts.iter().filter(|target| target.spec.wants(turn.event)) {
             let listener = listeners.entry(target.id).or_insert_with(|| Listener {
                 debounce: Debounce::default(),

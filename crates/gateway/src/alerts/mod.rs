@@ -34,8 +34,10 @@ const QUEUE: usize = 1024;
 pub enum Signal {
     /// Health turned.
     Turned(Turn),
-    /// A person cleared an upstream's health.
-    Cleared(UpstreamId),
+    /// Another process on the database had it turn, and tells the targets.
+    Heard(Turn),
+    /// A person cleared an upstream's health, or that of one model.
+    Cleared(UpstreamId, Option<String>),
     /// Another configuration is in force.
     Configured,
 }

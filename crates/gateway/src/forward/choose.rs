@@ -33,7 +33,7 @@ struct Patience {
 pub async fn choose(
     shared: &Arc<Shared>,
     inbound: &mut Inbound,
-    exchange: &Exchange,
+    exchange: &mut Exchange,
     excluded: &Excluded,
 ) -> Result<Choice, Unchosen> {
     let first = !exchange.tried.any();
@@ -52,12 +52,15 @@ pub async fn choose(
             }
             renew(shared, inbound)?;
         }
+        let looked = shared.now();
         let refused = match decide(shared, inbound, exchange, excluded, patience) {
             Ok(choice) => {
                 note_contention(shared, inbound, exchange, contended, choice.candidate.upstream);
                 if let Some(place) = place {
+                    exchange.step("queue", began);
                     place.served();
                 }
+                exchange.step("route", looked);
                 return Ok(choice);
             }
             Err(refused) if refused.refusal == Refusal::Saturated && first => refused,

@@ -157,7 +157,7 @@ async fn course(
             Some(choice) => choice,
             None => {
                 repeats = 0;
-                match choose::choose(shared, &mut inbound, &exchange, &excluded).await {
+                match choose::choose(shared, &mut inbound, &mut exchange, &excluded).await {
                     Ok(choice) => choice,
                     Err(Unchosen::Refused(refused)) => {
                         exchange.record.reasons.push(&refused.reasons);
@@ -177,8 +177,14 @@ async fn course(
             tracing::error!(breaker = ?id.breaker_after, "a chosen upstream is not in its group");
             return fault(&inbound, exchange, waiting);
         };
+        let begin = shared.now();
         let prepared = match prepare::prepare(&inbound, &endpoint, &choice.sent_model) {
-            Ok(prepared) => prepared,
+            Ok(prepared) => {
+                if prepared.translation.is_some() {
+                    exchange.step("translate", begin);
+                }
+                prepared
+            }
             Err(why) => {
                 // Found out only now, and without an attempt: the next candidate is asked for.
                 excluded.insert(endpoint.id, why);

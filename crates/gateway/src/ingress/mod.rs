@@ -30,6 +30,7 @@ use crate::{
     forward::{self, Inbound},
     shared::Shared,
     snapshot::{Key, Snapshot},
+    traces::Parent,
 };
 
 /// Both ends of a connection.
@@ -146,6 +147,7 @@ async fn admit(
         Ok(key) => key,
         Err(message) => return refuse(exchange, Refusal::InvalidKey, message),
     };
+    exchange.step("auth", exchange.started);
     exchange.record.key_id = Some(key.id);
     exchange.record.key_name = Some(key.name.to_string());
     exchange.record.group_id = Some(key.group.id);
@@ -181,7 +183,11 @@ async fn generate(
     let started = shared.now();
     let (parts, incoming) = request.into_parts();
     let route = protocol.route();
-    let exchange = Exchange::begin(&shared, record(&shared, peer, protocol, route, &parts.headers), started);
+    let mut exchange = Exchange::begin(&shared, record(&shared, peer, protocol, route, &parts.headers), started);
+    if shared.traces.are_on() {
+        let own = parts.headers.get("traceparent").and_then(|v| v.to_str().ok());
+        exchange.parent = own.and_then(Parent::read);
+    }
     let Admitted { mut exchange, key, body, asked } =
         match admit(&shared, &snapshot, protocol, &parts.headers, incoming, peer, exchange).await {
             Ok(admitted) => admitted,

@@ -80,7 +80,7 @@ fn what_was_removed_or_cleared_by_a_person_is_forgotten_without_a_word() {
     let (mut wrongs, pools) = (Wrongs::default(), [pool(1, &[A, B])]);
     wrongs.take(breaker(A, UpstreamOpened), &pools);
     wrongs.take(turn(Subject::Model(A, "m".into()), ModelGone), &pools);
-    assert!(wrongs.clear(A, &pools).is_empty());
+    assert!(wrongs.clear(A, None, &pools).is_empty());
     assert!(wrongs.take(breaker(A, UpstreamClosed), &pools).is_empty());
     wrongs.take(breaker(A, UpstreamOpened), &pools);
     let fewer = [pool(1, &[B])];
@@ -92,5 +92,16 @@ fn what_was_removed_or_cleared_by_a_person_is_forgotten_without_a_word() {
 fn a_group_that_was_down_is_back_when_its_member_is_cleared() {
     let (mut wrongs, pools) = (Wrongs::default(), [pool(1, &[A])]);
     assert_eq!(events(&wrongs.take(breaker(A, UpstreamOpened), &pools)), [UpstreamOpened, GroupDown]);
-    assert_eq!(events(&wrongs.clear(A, &pools)), [GroupBack]);
+    assert_eq!(events(&wrongs.clear(A, None, &pools)), [GroupBack]);
+}
+
+#[test]
+fn a_model_that_is_cleared_by_a_person_is_forgotten_alone() {
+    let (mut wrongs, pools) = (Wrongs::default(), [pool(1, &[A])]);
+    let gone = |model: &str| turn(Subject::Model(A, model.into()), ModelGone);
+    wrongs.take(gone("m"), &pools);
+    wrongs.take(gone("n"), &pools);
+    assert!(wrongs.clear(A, Some("m"), &pools).is_empty());
+    assert_eq!(events(&wrongs.take(gone("m"), &pools)), [ModelGone]);
+    assert!(wrongs.take(gone("n"), &pools).is_empty());
 }
