@@ -11,6 +11,7 @@ import alerts from "./alerts.json";
 import monitor from "./monitor.json";
 import keys from "./keys.json";
 import requests from "./requests.json";
+import prices from "./prices.json";
 import settings from "./settings.json";
 import first_run from "./first_run.json";
 
@@ -28,6 +29,7 @@ export default {
   monitor,
   keys,
   requests,
+  prices,
   settings,
   first_run,
 };
