@@ -93,8 +93,12 @@ fn start_due(shared: &Arc<Shared>, database: &Arc<Database>, room: &Arc<Semaphor
         let row = shared.billing.row(upstream.id);
         let known = row.as_ref().and_then(|row| current(row, upstream, endpoint, &shared.pepper));
         // A new key or address is asked at once, whenever the old one was due.
+        let is_new = || {
+            let key = identity(upstream, endpoint, &shared.pepper);
+            shared.billing.asked_as.lock().get(&upstream.id) != Some(&key)
+        };
         let by = match &row {
-            Some(row) if known.is_none() => row.due_at,
+            Some(row) if known.is_none() && is_new() => row.due_at.max(now),
             _ => now,
         };
         if row.as_ref().is_none_or(|row| row.due_at <= by) {
@@ -187,6 +191,7 @@ async fn collect(
     };
     let now = shared.clock.wall();
     let key = identity(upstream, endpoint, &shared.pepper);
+    shared.billing.asked_as.lock().insert(upstream.id, key);
     let pause = found.as_ref().err().and_then(AskError::wait);
     let worked = found.is_ok();
     let status = after(before, found, key, now);

@@ -34,7 +34,9 @@ pub struct Billing {
     pub(crate) budgets: Mutex<Budgets>,
     /// Who is being asked now.
     asking: Mutex<HashSet<UpstreamId>>,
-    /// Told whenever that has ended for one.
+    /// As whom this process has asked each; two processes with different keys would otherwise ask in turns for ever.
+    asked_as: Mutex<HashMap<UpstreamId, u64>>,
+    /// Told whenever asking has ended for one.
     asked: Notify,
 }
 
