@@ -330,11 +330,6 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
         note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
         note(g.spec.max_multiplier.is_some(), path("max_multiplier"));
         note(g.spec.unknown_multiplier != Default::default(), path("unknown_multiplier"));
-        note(g.spec.budget.is_some(), path("budget"));
-    }
-    for k in &configuration.keys {
-        let path = |field: &str| format!("keys[{}].{field}", k.name);
-        note(k.spec.budget.is_some(), path("budget"));
     }
     let settings = &configuration.settings;
     note(settings.billing_retention.is_some(), "settings.billing_retention".to_owned());

@@ -253,7 +253,7 @@ alerts:
     world.apply(text);
     let notes: Vec<_> =
         headgate_domain::configuration::without_effect(&world.current).iter().map(|p| p.path.clone()).collect();
-    for path in ["upstreams[relay-a].billing", "groups[coding].budget"] {
+    for path in ["upstreams[relay-a].billing", "groups[coding].max_multiplier"] {
         assert!(notes.iter().any(|n| n == path), "{path} in {notes:?}");
     }
     assert!(!notes.iter().any(|n| n.contains("alert")), "{notes:?}");

@@ -9,6 +9,7 @@
 
 mod admin;
 mod alerts;
+mod budgets;
 mod clock;
 mod config;
 mod connection;

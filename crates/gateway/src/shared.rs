@@ -18,6 +18,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     admin::Sessions,
     alerts::{Alerts, Signal},
+    budgets::Budgets,
     clock::Clock,
     config::Bootstrap,
     control::Control,
@@ -81,6 +82,8 @@ pub struct Shared {
     pub invalid_keys: InvalidKeys,
     /// Counters.
     pub counters: Counters,
+    /// What access keys and groups have spent.
+    pub budgets: Budgets,
     /// What models cost.
     pub prices: PriceBook,
     /// Figures for Prometheus.

@@ -8,7 +8,7 @@ use std::{
 
 use headgate_domain::{
     Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
-    group::Queue,
+    group::{Budget, Queue},
     key::{KeyHash, KeySpec},
     settings::FETCH_PROXY_ACCOUNT,
     upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
@@ -61,6 +61,8 @@ pub struct Group {
     pub name: Name,
     /// Its members.
     pub pool: Pool,
+    /// What may be spent through it.
+    pub budget: Option<Budget>,
     /// A translation with losses is refused.
     pub strict: bool,
     /// How many may wait for room, and how long.
@@ -316,7 +318,16 @@ fn group(
     // Multipliers are not collected yet, so that nobody's is known: a cap would stop everyone or no one.
     let pool = Pool { max_multiplier: None, ..Pool::of(g, members) };
     let aliases = g.spec.aliases.iter().map(|(name, alias)| (name.clone(), pool.of_alias(alias))).collect();
-    Group { id: g.id, name: g.name.clone(), pool, strict: g.spec.strict, queue: g.spec.queue, aliases, endpoints }
+    Group {
+        id: g.id,
+        name: g.name.clone(),
+        pool,
+        budget: g.spec.budget.clone(),
+        strict: g.spec.strict,
+        queue: g.spec.queue,
+        aliases,
+        endpoints,
+    }
 }
 
 impl Group {

@@ -103,6 +103,7 @@ pub struct Money {
 
 /// How far a budget is used: what is shown is what is enforced.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = BudgetFigures)]
 pub struct State {
     /// Over which span.
     pub span: BudgetSpan,

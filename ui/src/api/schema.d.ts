@@ -3429,6 +3429,7 @@ export interface components {
              * @description When it was told.
              */
             at: string;
+            budget?: components["schemas"]["BudgetUse"] | null;
             class?: components["schemas"]["Class"] | null;
             /**
              * Format: int32
@@ -3443,6 +3444,7 @@ export interface components {
              * @description The same for every delivery and repetition of this alert.
              */
             id: string;
+            key?: components["schemas"]["Named"] | null;
             /** @description What happened. */
             kind: components["schemas"]["AlertEvent"];
             /** @description The model it is about, by its name at the upstream. */
@@ -3464,7 +3466,7 @@ export interface components {
          * @description A turn that people are told of: something stopped serving or needs a person, or it is well again.
          * @enum {string}
          */
-        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "test";
+        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "budget" | "test";
         /**
          * Format: int64
          * @description An alert target.
@@ -3737,6 +3739,82 @@ export interface components {
              * @default null
              */
             total: string | null;
+        };
+        /** @description How far a budget is used: what is shown is what is enforced. */
+        BudgetFigures: {
+            /** @description The budget's currency. */
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description How much may be spent.
+             * @example 5
+             */
+            limit: string;
+            /** @description Spent in other currencies, which does not count against the limit. */
+            other: components["schemas"]["Money"][];
+            /**
+             * Format: date-time
+             * @description When it begins anew; absent: never.
+             */
+            resets_at?: string | null;
+            /**
+             * Format: double
+             * @description Spent of the limit: 1 is all of it.
+             */
+            share: number;
+            /** @description Over which span. */
+            span: components["schemas"]["BudgetSpan"];
+            /**
+             * @description Spent so far: what the database said last and what this process has not told it yet.
+             * @example 4.75
+             */
+            spent: string;
+            /**
+             * Format: int64
+             * @description Attempts without a price, which count as nothing.
+             */
+            unpriced: number;
+        };
+        /** @description Whose budget it is. */
+        BudgetOwner: {
+            /** @description An access key's. */
+            id: components["schemas"]["KeyId"];
+            /** @enum {string} */
+            owner: "key";
+        } | {
+            /** @description A group's. */
+            id: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            owner: "group";
+        };
+        /**
+         * @description How long a budget lasts.
+         * @enum {string}
+         */
+        BudgetSpan: "day" | "month" | "total";
+        /** @description How far a budget is used, and what may still be added to it. */
+        BudgetState: components["schemas"]["BudgetFigures"] & {
+            /**
+             * Format: int64
+             * @description Requests under way in this process: the limit can be exceeded by their cost, and by no more.
+             */
+            in_flight: number;
+        };
+        /** @description A budget that is used to a share. */
+        BudgetUse: {
+            /** @description Its currency. */
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description How much may be spent.
+             * @example 5
+             */
+            limit: string;
+            /**
+             * Format: int32
+             * @description The share that was reached, in hundredths: 80, 95 or 100.
+             */
+            percent: number;
+            /** @description Over which span. */
+            span: components["schemas"]["BudgetSpan"];
         };
         CandidateView: components["schemas"]["Reason"] & {
             /** @description Its name. */
@@ -4164,6 +4242,8 @@ export interface components {
         };
         /** @description A group. */
         GroupView: components["schemas"]["GroupSpec_UpstreamId"] & {
+            /** @description How far its budget is used, the shortest span first. */
+            budget_state: components["schemas"]["BudgetState"][];
             /** @description Identity. */
             id: components["schemas"]["GroupId"];
             /** @description Name. */
@@ -4260,6 +4340,8 @@ export interface components {
         };
         /** @description An access key, without its secret. */
         KeyView: components["schemas"]["KeySpec_GroupId"] & {
+            /** @description How far its budget is used, the shortest span first. */
+            budget_state: components["schemas"]["BudgetState"][];
             /** @description Identity. */
             id: components["schemas"]["KeyId"];
             /** @description Name. */
@@ -4395,6 +4477,8 @@ export interface components {
         List_GroupView: {
             /** @description Its items. */
             items: (components["schemas"]["GroupSpec_UpstreamId"] & {
+                /** @description How far its budget is used, the shortest span first. */
+                budget_state: components["schemas"]["BudgetState"][];
                 /** @description Identity. */
                 id: components["schemas"]["GroupId"];
                 /** @description Name. */
@@ -4429,6 +4513,8 @@ export interface components {
         List_KeyView: {
             /** @description Its items. */
             items: (components["schemas"]["KeySpec_GroupId"] & {
+                /** @description How far its budget is used, the shortest span first. */
+                budget_state: components["schemas"]["BudgetState"][];
                 /** @description Identity. */
                 id: components["schemas"]["KeyId"];
                 /** @description Name. */
@@ -4526,7 +4612,7 @@ export interface components {
                 active: boolean;
                 /** @description How the upstream is, in one word. */
                 condition: components["schemas"]["Condition"];
-                /** @description How the upstream is, in full. */
+                /** @description How the upstream is, of its models only the one that is probed. */
                 health: components["schemas"]["UpstreamHealth"];
                 /** @description Identity. */
                 id: components["schemas"]["MonitorId"];
@@ -4793,6 +4879,16 @@ export interface components {
             /** @description Their ids, as the upstream lists them. */
             models: string[];
         };
+        /** @description An amount of a currency. */
+        Money: {
+            /**
+             * @description How much of it.
+             * @example 0.0105
+             */
+            amount: string;
+            /** @description The currency. */
+            currency: components["schemas"]["Currency"];
+        };
         /**
          * Format: int64
          * @description A monitor.
@@ -4829,7 +4925,7 @@ export interface components {
             active: boolean;
             /** @description How the upstream is, in one word. */
             condition: components["schemas"]["Condition"];
-            /** @description How the upstream is, in full. */
+            /** @description How the upstream is, of its models only the one that is probed. */
             health: components["schemas"]["UpstreamHealth"];
             /** @description Identity. */
             id: components["schemas"]["MonitorId"];
@@ -6253,7 +6349,25 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description The upstream. */
             upstream: components["schemas"]["UpstreamId"];
-        } | {
+        } | (components["schemas"]["BudgetOwner"] & {
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: date-time
+             * @description When it begins anew; absent: never.
+             */
+            resets_at?: string | null;
+            /**
+             * Format: double
+             * @description Spent of the limit: 1 is all of it.
+             */
+            share: number;
+            /** @description Over which span. */
+            span: components["schemas"]["BudgetSpan"];
+        } & {
+            /** @enum {string} */
+            kind: "budget_spent";
+        }) | {
             /** @description Why. */
             error: string;
             /** @enum {string} */
