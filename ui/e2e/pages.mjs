@@ -27,6 +27,7 @@ export const PAGES = [
   { name: "settings-database", at: "#/settings/database", sees: ".panel" },
   { name: "settings-vault", at: "#/settings/vault", sees: ".panel" },
   { name: "settings-alerts", at: "#/settings/alerts", sees: ".empty" },
+  { name: "settings-prices", at: "#/settings/prices", sees: ".panel input" },
   { name: "settings-appearance", at: "#/settings/appearance", sees: ".seg" },
   { name: "settings-file", at: "#/settings/file", sees: ".panel" },
   { name: "settings-logs", at: "#/settings/logs", sees: ".log, .panel p" },

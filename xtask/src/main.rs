@@ -69,6 +69,12 @@ enum Task {
         #[arg(long, default_value_t = 60)]
         period: u32,
     },
+    /// Measure the list of requests, its filters and its figures on a table of many rows.
+    Rows {
+        /// How many requests; ten million take some ten gigabytes of disk and a quarter of an hour.
+        #[arg(default_value_t = 10_000_000)]
+        rows: u64,
+    },
     /// Play faults against a configuration in virtual time and print how it behaves: `cargo xtask simulate FILE`.
     #[command(disable_help_flag = true)]
     Simulate {
@@ -93,6 +99,7 @@ fn main() -> Result<()> {
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Prices => prices::refresh(),
         Task::Faults { minutes, period } => faults(minutes, period),
+        Task::Rows { rows } => measure_rows(rows),
         Task::Simulate { arguments } => simulate(&arguments),
         Task::Sqlx { check } => sqlx::prepare(check),
     }
@@ -115,4 +122,12 @@ fn faults(minutes: u32, period: u32) -> Result<()> {
     tests.args(["--nocapture", "--test-threads", "1"]);
     tests.env("HEADGATE_FAULT_LENGTH", (minutes * 60).to_string()).env("HEADGATE_FAULT_PERIOD", period.to_string());
     command::run(&mut tests)
+}
+
+fn measure_rows(rows: u64) -> Result<()> {
+    setup::ensure(&[setup::Need::Compiler, setup::Need::Postgres])?;
+    let mut test = command::cargo()?;
+    test.args(["test", "--quiet", "--release", "--package", "headgate-store", "--test", "store", "large_table", "--"]);
+    test.args(["--ignored", "--nocapture"]).env("HEADGATE_ROWS", rows.to_string());
+    command::run(&mut test)
 }

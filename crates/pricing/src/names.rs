@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 /// One thing that had to be done to a name to find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = NameStep)]
 pub enum Step {
     /// Written in another case.
     Case,

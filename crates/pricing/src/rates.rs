@@ -98,9 +98,11 @@ impl Part {
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// Of what.
+    #[schema(value_type = String, example = "input")]
     pub part: Part,
     /// For which service.
     #[serde(default = "standard", skip_serializing_if = "is_standard")]
+    #[schema(value_type = String, example = "standard")]
     pub service: Service,
     /// For requests with more input tokens than this.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -4781,7 +4781,7 @@ export interface components {
              */
             rule?: number | null;
             /** @description What had to be done to the name to find it; nothing: it is the list's. */
-            steps: components["schemas"]["Step"][];
+            steps: components["schemas"]["NameStep"][];
         };
         /** @description A member with its state. */
         MemberView: components["schemas"]["Member_UpstreamId"] & {
@@ -4940,6 +4940,11 @@ export interface components {
         };
         /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
         Name: string;
+        /**
+         * @description One thing that had to be done to a name to find it.
+         * @enum {string}
+         */
+        NameStep: "case" | "punctuation" | "context_mark" | "models_prefix" | "vendor_prefix" | "region_prefix" | "build" | "variant" | "date" | "latest" | "thinking" | "effort" | "date_added" | "vendor_added";
         /** @description An object with its name at the time. */
         Named: {
             /**
@@ -5036,11 +5041,6 @@ export interface components {
             /** @description The word. */
             status: components["schemas"]["Standing"];
         };
-        /**
-         * @description What is paid for. Rates of tokens are per million, those of images and requests per piece.
-         * @enum {string}
-         */
-        Part: "Fresh" | "Output" | "Read" | "Write" | "WriteHour" | "Reasoning" | "ImageInput" | "ImageOutput" | "AudioInput" | "AudioOutput" | "Image" | "Request";
         /** @description Whether requests are taken. */
         Pause: {
             /** @description New requests are refused. */
@@ -5279,15 +5279,21 @@ export interface components {
              * @description For requests with more input tokens than this.
              */
             above?: number;
-            /** @description Of what. */
-            part: components["schemas"]["Part"];
+            /**
+             * @description Of what.
+             * @example input
+             */
+            part: string;
             /**
              * @description Per million tokens, or per piece.
              * @example 3.75
              */
             price: string;
-            /** @description For which service. */
-            service?: components["schemas"]["Service"];
+            /**
+             * @description For which service.
+             * @example standard
+             */
+            service?: string;
         };
         /** @description What became of one member. */
         Reason: {
@@ -5587,11 +5593,6 @@ export interface components {
              */
             step_ms: number;
         };
-        /**
-         * @description How urgently an answer was asked for.
-         * @enum {string}
-         */
-        Service: "Standard" | "Batch" | "Flex" | "Priority";
         /** @description A session. */
         SessionView: {
             /**

@@ -6,6 +6,7 @@ import type { SettingKind } from "./setting-list";
 const SIZE = /^\d+(\.\d+)?\s*(B|[KMG]i?B)?$/i;
 
 export function settingProblem(kind: SettingKind, typed: string): string | null {
+  if (kind.kind === "address") return null;
   if (!typed.trim()) return text("errors.required");
   if (kind.kind === "span") {
     if (typed.trim() === "0") return null;
@@ -24,5 +25,6 @@ export function settingProblem(kind: SettingKind, typed: string): string | null 
 }
 
 export function settingValue(kind: SettingKind, typed: string): unknown {
+  if (kind.kind === "address") return typed.trim() || null;
   return kind.kind === "whole" || kind.kind === "share" ? Number(typed) : typed.trim();
 }

@@ -11,12 +11,13 @@ type Words =
   | "part_access"
   | "part_days"
   | "part_retention"
-  | "part_alerts";
+  | "part_alerts"
+  | "part_prices";
 
-export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy" | "prices_url">;
+export type SettingName = Exclude<keyof Settings, "billing_retention" | "fetch_proxy">;
 
 export type SettingKind =
-  | { kind: "span" | "size" | "switch" | "list" | "zone" }
+  | { kind: "span" | "size" | "switch" | "list" | "zone" | "address" }
   | { kind: "whole"; min: number; max: number }
   | { kind: "share"; min: number; max: number };
 
@@ -95,3 +96,8 @@ export const RETENTION: Part = {
 };
 
 export const ALERTS: Part = { title: "settings.part_alerts", settings: [span("alert_debounce")] };
+
+export const PRICES: Part = {
+  title: "settings.part_prices",
+  settings: [{ name: "prices_url", value: { kind: "address" } }],
+};

@@ -54,6 +54,30 @@ pub struct Snapshot {
     pub balance: Scope,
 }
 
+/// Amounts beyond this are no money: a thousand billion.
+const MOST: Decimal = Decimal::from_parts(3_567_587_328, 232, 0, false, 0);
+/// Multipliers beyond this are none.
+const MOST_MULTIPLIER: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
+
+impl Snapshot {
+    /// The same without figures that cannot be: an upstream may say anything, and products of what it says must stay
+    /// within the range of decimals.
+    fn within_reason(&self) -> Self {
+        let amount = |said: Option<Decimal>| said.filter(|n| n.abs() <= MOST).map(|n| n.round_dp(12));
+        let factor = |n: Decimal| (!n.is_sign_negative() || n.is_zero()) && n <= MOST_MULTIPLIER;
+        let multiplier = self.multiplier.clone().filter(|m| {
+            factor(m.base) && m.peak.as_ref().is_none_or(|p| factor(p.factor) && factor(m.base * p.factor))
+        });
+        Self {
+            list: amount(self.list),
+            charged: amount(self.charged),
+            remaining: amount(self.remaining),
+            multiplier,
+            ..self.clone()
+        }
+    }
+}
+
 /// One attempt of ours that the upstream may have charged for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use {

@@ -428,6 +428,64 @@ fn what_was_left_out_and_covered_is_said() {
 }
 
 #[test]
+fn figures_that_cannot_be_were_not_said() {
+    assert_eq!(MOST.to_string(), "1000000000000");
+    let c = compare(hour(), &pair(Some("79228162514264337593543950335"), Some("1"), Some("1")), &[]);
+    assert_eq!((c.status, c.reason), (CannotTell, ListUnknown));
+    let c = compare(hour(), &pair(Some("1"), Some("1"), Some("-1")), &[]);
+    assert_eq!((c.status, c.reason), (CannotTell, MultiplierUnknown));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn whatever_upstreams_say_there_is_a_verdict_and_coverage_is_a_share(
+        said in proptest::collection::vec((0..90i64, 0..3u64, say(), say(), say(), say()), 0..12),
+        used in proptest::collection::vec((0..90i64, 0..1_000_000i64, 0..3u8), 0..20),
+    ) {
+        let mut snapshots: Vec<Snapshot> = said
+            .iter()
+            .map(|(minute, key, list, charged, remaining, multiplier)| Snapshot {
+                key: *key,
+                list: *list,
+                charged: *charged,
+                remaining: *remaining,
+                multiplier: multiplier.map(Multiplier::flat),
+                ..snap(*minute, None, None, None)
+            })
+            .collect();
+        snapshots.sort_by_key(|s| s.at);
+        let uses: Vec<Use> = used
+            .iter()
+            .map(|(minute, amount, kind)| Use {
+                at: at(*minute),
+                list: (*kind > 0).then(|| Decimal::new(*amount, 4)),
+                complete: *kind > 1,
+                observed_at_most: None,
+            })
+            .collect();
+        let c = compare(hour(), &snapshots, &uses);
+        let share = |n: Decimal| Decimal::ZERO <= n && n <= Decimal::ONE;
+        proptest::prop_assert!(share(c.coverage.share) && share(c.coverage.time), "{c:?}");
+        proptest::prop_assert_eq!(c.status == CannotTell, c.billing.is_none() && c.status != Warning || c.reason == TrafficElsewhere);
+    }
+}
+
+/// Anything an upstream may say, most of it sensible.
+fn say() -> impl proptest::strategy::Strategy<Value = Option<Decimal>> {
+    use proptest::prelude::*;
+    prop_oneof![
+        Just(None),
+        (0i64..10_000_000).prop_map(|n| Some(Decimal::new(n, 4))),
+        Just(Some(Decimal::MAX)),
+        Just(Some(Decimal::MIN)),
+        any::<i64>().prop_map(|n| Some(Decimal::new(n, 2))),
+        any::<i64>().prop_map(|n| Some(Decimal::new(n, 28))),
+    ]
+}
+
+#[test]
 fn elsewhere_is_an_amount() {
     let mut two = pair(Some("10"), Some("10"), Some("1"));
     two.iter_mut().for_each(|s| s.counters = Scope::Account);

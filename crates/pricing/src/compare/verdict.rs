@@ -22,6 +22,7 @@ const COUNTED_LEAST: u64 = 20;
 /// before the window is needed for its left edge.
 pub fn compare(window: Window, snapshots: &[Snapshot], uses: &[Use]) -> Comparison {
     let mut skips = Vec::new();
+    let snapshots: &[Snapshot] = &snapshots.iter().map(Snapshot::within_reason).collect::<Vec<_>>();
     let mut uses = uses.to_vec();
     uses.sort_by_key(|one| one.at);
     let (used, mut pairs) = pairs(snapshots, &uses, window, &mut skips);

@@ -1,4 +1,4 @@
-//! Speed on a full table: run with `--ignored --nocapture large`, `HEADGATE_ROWS` for the size. Prints, asserts little.
+//! Speed on a full table: `cargo xtask rows` (`HEADGATE_ROWS` for the size). Prints, asserts little.
 
 use std::time::{Duration, Instant};
 

@@ -12,6 +12,7 @@ import budgets from "./budgets.json";
 import monitor from "./monitor.json";
 import keys from "./keys.json";
 import requests from "./requests.json";
+import prices from "./prices.json";
 import settings from "./settings.json";
 import first_run from "./first_run.json";
 
@@ -30,6 +31,7 @@ export default {
   monitor,
   keys,
   requests,
+  prices,
   settings,
   first_run,
 };
