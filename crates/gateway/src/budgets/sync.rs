@@ -3,9 +3,9 @@
 //! What the database has not confirmed is also kept in a file, with the totals it said last: a restart loses nothing,
 //! also while the database is away; a kill loses at most what was counted since the last second.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use headgate_domain::{AlertEvent, BudgetLevel, BudgetOwner, Class, group::Budget};
+use headgate_domain::{AlertEvent, BudgetLevel, BudgetOwner, group::Budget};
 use headgate_pricing::budget::{Account, State};
 use headgate_routing::{Subject, Turn};
 use headgate_store::{
@@ -14,7 +14,6 @@ use headgate_store::{
     state_file,
 };
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 use super::{Books, Waiting};
 use crate::{alerts::Signal, shared::Shared};
@@ -205,6 +204,6 @@ fn look(shared: &Shared) -> Vec<Found> {
 fn notify(shared: &Shared, account: Account, percent: i16, is_heard: bool) {
     let Some(level) = BudgetLevel::ALL.into_iter().find(|level| level.percent() == percent) else { return };
     let subject = Subject::Budget(account.owner, account.span, level);
-    let turn = Turn { subject, event: AlertEvent::Budget, class: None::<Class> };
+    let turn = Turn { subject, event: AlertEvent::Budget, class: None };
     shared.alerts.tell(Signal::Budget { turn, is_heard });
 }
