@@ -35,11 +35,14 @@ pub enum Notice {
     Credential,
     /// A model is gone, or back.
     Model,
+    /// A budget is nearly spent, or is.
+    Budget,
 }
 
 impl Notice {
     /// All of them, in the order in which they matter.
-    pub const ALL: [Self; 5] = [Self::Group, Self::UpstreamOpened, Self::UpstreamClosed, Self::Credential, Self::Model];
+    pub const ALL: [Self; 6] =
+        [Self::Group, Self::UpstreamOpened, Self::UpstreamClosed, Self::Credential, Self::Model, Self::Budget];
 
     fn of(event: AlertEvent) -> Option<Self> {
         Some(match event {
@@ -50,6 +53,7 @@ impl Notice {
                 Self::Credential
             }
             AlertEvent::ModelGone | AlertEvent::ModelBack => Self::Model,
+            AlertEvent::Budget => Self::Budget,
             AlertEvent::Test => return None,
         })
     }

@@ -198,6 +198,7 @@ fn lines(shown: &Shown) -> Vec<String> {
         Cause::GroupDegraded { name, out, of } => format!("{name}: {out}/{of} {}", say(Word::MembersOut)),
         Cause::CredentialRejected(name) => format!("{name}: {}", say(Word::KeyRejected)),
         Cause::ModelGone { name, model } => format!("{name}: {} {model}", say(Word::ModelGone)),
+        Cause::BudgetSpent(name) => format!("{name}: {}", say(Word::BudgetSpent)),
         Cause::CredentialsMissing(name) => format!("{name}: {}", say(Word::KeyMissing)),
     }));
     lines.extend(shown.today.map(|count| format!("{}: {}", say(Word::Today), grouped(count))));

@@ -40,6 +40,8 @@ pub enum Word {
     /// Cause: after an upstream's name.
     KeyMissing,
     ModelGone,
+    /// Cause: after the name of an access key or group.
+    BudgetSpent,
     /// State of the whole.
     Healthy,
     /// State of the whole.
@@ -79,6 +81,7 @@ impl Language {
             Word::KeyRejected => ("its key was refused", "密钥被拒"),
             Word::KeyMissing => ("its key was not found", "找不到密钥"),
             Word::ModelGone => ("no longer has", "已没有模型"),
+            Word::BudgetSpent => ("budget spent", "预算已用尽"),
             Word::Healthy => ("Healthy", "正常"),
             Word::Degraded => ("Degraded", "降级"),
             Word::Down => ("Down", "中断"),

@@ -76,7 +76,7 @@ groups:
     aliases: { chat-fast: { candidates: [ { upstream: relay-a, model: claude-haiku-5-5 } ], fallback: [ { upstream: direct-a, model: m-small } ] } }
   - { name: chat, members: [ { upstream: cloud-a, priority: 10 }, { upstream: direct-a, priority: 20 } ] }
 keys:
-  - { name: laptop, group: coding, secret: "${KEY}" }
+  - { name: laptop, group: coding, secret: "${KEY}", budget: { day: 0.005, month: 100 } }
   - { name: team-web, group: chat, secret: "hg-teamweb-0123456789abcdefghij", models: ["gpt-*"], labels: [team, vendor], limits: { concurrency: 16, rpm: 600, tpm: 4000000 } }
   - { name: old-desktop, group: coding, secret: "hg-olddesk-0123456789abcdefghij", enabled: false }
 `;

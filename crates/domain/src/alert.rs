@@ -36,13 +36,15 @@ pub enum AlertEvent {
     GroupDown,
     /// One can again.
     GroupBack,
+    /// A budget is used to 80, 95 or 100 hundredths.
+    Budget,
     /// A person pressed the button. Every target takes it; none can list it.
     Test,
 }
 
 impl AlertEvent {
     /// All that a target can list.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::UpstreamOpened,
         Self::UpstreamClosed,
         Self::CredentialRejected,
@@ -52,6 +54,7 @@ impl AlertEvent {
         Self::ModelBack,
         Self::GroupDown,
         Self::GroupBack,
+        Self::Budget,
     ];
 
     /// Its word in documents and files.
@@ -66,6 +69,7 @@ impl AlertEvent {
             Self::ModelBack => "model_back",
             Self::GroupDown => "group_down",
             Self::GroupBack => "group_back",
+            Self::Budget => "budget",
             Self::Test => "test",
         }
     }

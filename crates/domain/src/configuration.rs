@@ -138,6 +138,10 @@ impl Check {
         if budget.is_some_and(|b| negative(&b.day) || negative(&b.month) || negative(&b.total)) {
             self.problem(format!("{path}.budget"), "a budget is not negative");
         }
+        let is_code = |c: &str| (2..=8).contains(&c.len()) && c.bytes().all(|b| b.is_ascii_alphanumeric());
+        if budget.and_then(|b| b.currency.as_deref()).is_some_and(|c| !is_code(c)) {
+            self.problem(format!("{path}.budget.currency"), "is not a currency code such as USD or CNY");
+        }
     }
 
     fn upstream(&mut self, u: &Upstream) {
@@ -320,11 +324,6 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
     for g in &configuration.groups {
         let path = |field: &str| format!("groups[{}].{field}", g.name);
         note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
-        note(g.spec.budget.is_some(), path("budget"));
-    }
-    for k in &configuration.keys {
-        let path = |field: &str| format!("keys[{}].{field}", k.name);
-        note(k.spec.budget.is_some(), path("budget"));
     }
     notes
 }

@@ -5,6 +5,7 @@
 
 pub mod alert;
 pub mod audit;
+pub mod budget;
 pub mod configuration;
 pub mod cost;
 pub mod diff;
@@ -28,6 +29,7 @@ pub mod usage;
 
 pub use alert::AlertEvent;
 pub use audit::{AttemptRecord, ErrorSource, Outcome, RequestRecord};
+pub use budget::{BudgetLevel, BudgetOwner, BudgetSpan};
 pub use configuration::Configuration;
 pub use cost::{CostColumns, RequestCost, UsageSource};
 pub use failure::{Class, Detail, Failure, UpstreamError};

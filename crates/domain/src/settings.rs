@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, TimeZone as _, Utc};
+use chrono::{DateTime, NaiveDate, TimeZone as _, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -235,16 +235,26 @@ impl Settings {
         wrong
     }
 
+    /// The day of `now` in the time zone of these settings.
+    pub fn day(&self, now: DateTime<Utc>) -> NaiveDate {
+        now.with_timezone(&self.zone()).date_naive()
+    }
+
+    /// When a day begins in the time zone of these settings; none where the calendar left it out.
+    pub fn begin(&self, day: NaiveDate) -> Option<DateTime<Utc>> {
+        // Where the clock is put forward at midnight, the day begins at one.
+        let mut first = (0..3).filter_map(|hour| day.and_hms_opt(hour, 0, 0));
+        let begin = first.find_map(|time| self.zone().from_local_datetime(&time).earliest())?;
+        Some(begin.with_timezone(&Utc))
+    }
+
     /// When the day of `now` began in the time zone of these settings.
     pub fn midnight(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        let zone = self.time_zone.as_deref().and_then(|name| name.parse().ok()).unwrap_or(chrono_tz::UTC);
-        let day = now.with_timezone(&zone).date_naive();
-        // Where the clock is put forward at midnight, the day begins at one.
-        let first = (0..3).filter_map(|hour| day.and_hms_opt(hour, 0, 0));
-        first
-            .filter_map(|time| zone.from_local_datetime(&time).earliest())
-            .next()
-            .map_or(now, |begin| begin.with_timezone(&Utc))
+        self.begin(self.day(now)).unwrap_or(now)
+    }
+
+    fn zone(&self) -> chrono_tz::Tz {
+        self.time_zone.as_deref().and_then(|name| name.parse().ok()).unwrap_or(chrono_tz::UTC)
     }
 }
 

@@ -11,13 +11,15 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use headgate_domain::{
-    AttemptRecord, Class, ErrorSource, Failure, Outcome, RequestCost, RequestRecord,
+    AttemptRecord, BudgetOwner, Class, ErrorSource, Failure, Outcome, RequestCost, RequestRecord, Settings,
     audit::{BreakerState, Record, UsageColumns, clip},
     upstream::Limits,
 };
+use headgate_pricing::budget::Amounts;
 use headgate_routing::{Candidate, Completion, Effect, Exceeded, Grant, Lease, Time, Tried, meaning};
 
 use crate::{
+    budgets::{Spent, UnderWay},
     clock::millis,
     events::Event,
     forward::watch::Watch,
@@ -80,6 +82,8 @@ pub struct Exchange {
     pub session: Option<u64>,
     /// What of its key's limits it takes up while it lasts.
     grant: Option<Grant>,
+    /// The budgets that its cost may still go to.
+    under_way: Option<UnderWay>,
     /// Rows that count nowhere (`count_tokens`).
     pub silent: bool,
     /// What was done before the first attempt; noted where traces are wanted.
@@ -102,6 +106,7 @@ impl Exchange {
             tried: Tried::new(),
             session: None,
             grant: None,
+            under_way: None,
             silent: false,
             steps: Vec::new(),
             parent: None,
@@ -136,6 +141,15 @@ impl Exchange {
             let grant = self.shared.routing.lock().allowances.admit(key.id, &key.spec.limits, estimated_input, now)?;
             self.grant = Some(grant);
         }
+        Ok(())
+    }
+
+    /// Counts it as under way for the budgets of its key and group, until it ends.
+    ///
+    /// # Errors
+    /// The budget that is spent.
+    pub fn claim_budget(&mut self, key: &Key, settings: &Settings) -> Result<(), Spent> {
+        self.under_way = self.shared.budgets.claim(key, self.shared.clock.wall(), settings)?;
         Ok(())
     }
 
@@ -212,6 +226,12 @@ impl Exchange {
             record.error_text = Some(clip(&failure.message, 500));
         }
         record.cost = self.shared.prices.stamp(&record);
+        if !self.silent {
+            let amounts = Amounts::of(&record.cost, record.may_be_charged());
+            let owners = [self.record.key_id.map(BudgetOwner::Key), self.record.group_id.map(BudgetOwner::Group)];
+            let snapshot = self.shared.snapshot.load();
+            self.shared.budgets.count(owners.into_iter().flatten(), &amounts, record.completed_at, &snapshot.settings);
+        }
         self.attempts.push(record);
         self.tried.after(candidate, class, sent)
     }
@@ -283,6 +303,9 @@ impl Exchange {
         if let Some(grant) = self.grant.take() {
             let produced = record.usage.tokens_output.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
             self.shared.routing.lock().allowances.finish(grant, produced, now);
+        }
+        if let Some(under_way) = self.under_way.take() {
+            self.shared.budgets.end(&under_way);
         }
         Counters::add(&self.shared.counters.finished);
         let attempts = std::mem::take(&mut self.attempts);

@@ -10,6 +10,7 @@
 mod admin;
 mod alerts;
 mod billing;
+mod budgets;
 mod clock;
 mod config;
 mod connection;

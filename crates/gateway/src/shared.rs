@@ -19,6 +19,7 @@ use crate::{
     admin::Sessions,
     alerts::{Alerts, Signal},
     billing::Billing,
+    budgets::Budgets,
     clock::Clock,
     config::Bootstrap,
     control::Control,
@@ -82,6 +83,8 @@ pub struct Shared {
     pub invalid_keys: InvalidKeys,
     /// Counters.
     pub counters: Counters,
+    /// What access keys and groups have spent.
+    pub budgets: Budgets,
     /// What models cost.
     pub prices: PriceBook,
     /// What upstreams say they charge, and what is left there.

@@ -8,7 +8,7 @@ use std::{
 
 use headgate_domain::{
     Configuration, CredentialId, GroupId, KeyId, Name, Protocol, Revision, Settings, UpstreamId, UpstreamKind,
-    group::Queue,
+    group::{Budget, Queue},
     key::{KeyHash, KeySpec},
     settings::FETCH_PROXY_ACCOUNT,
     upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
@@ -64,6 +64,8 @@ pub struct Group {
     pub name: Name,
     /// Its members.
     pub pool: Pool,
+    /// What may be spent through it.
+    pub budget: Option<Budget>,
     /// A translation with losses is refused.
     pub strict: bool,
     /// How many may wait for room, and how long.
@@ -361,7 +363,16 @@ fn group(
     }
     let pool = Pool::of(g, members);
     let aliases = g.spec.aliases.iter().map(|(name, alias)| (name.clone(), pool.of_alias(alias))).collect();
-    Group { id: g.id, name: g.name.clone(), pool, strict: g.spec.strict, queue: g.spec.queue, aliases, endpoints }
+    Group {
+        id: g.id,
+        name: g.name.clone(),
+        pool,
+        budget: g.spec.budget.clone(),
+        strict: g.spec.strict,
+        queue: g.spec.queue,
+        aliases,
+        endpoints,
+    }
 }
 
 impl Group {

@@ -13,6 +13,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     admin::{self, Glance},
+    budgets,
     clock::Clock,
     config::{Bootstrap, DatabaseChoice, GatewayConfig},
     control::{Applied, ApplyOptions, Control, ControlError, KEPT_FILE, Kept},
@@ -180,6 +181,7 @@ impl Gateway {
             counters: Counters::default(),
             prices: Default::default(),
             billing: Default::default(),
+            budgets: Default::default(),
             metrics: Default::default(),
             paused: Default::default(),
             database_away: Default::default(),
@@ -191,6 +193,7 @@ impl Gateway {
             sessions: Default::default(),
         });
         tasks::restore_health(&shared);
+        budgets::restore(&shared);
 
         let applied = match apply {
             Some((path, _)) if database.is_none() => {
@@ -206,6 +209,10 @@ impl Gateway {
             shared.keep(snapshot.revision, &snapshot.configuration);
         }
 
+        if database.is_some() {
+            // The first request shall know what was spent.
+            budgets::hand_over(&shared).await;
+        }
         let background = CancellationToken::new();
         let shipper = run_database(&shared, database, target, shipper, background.clone());
         tasks::spawn(&shared, &background, outbox);
@@ -365,6 +372,7 @@ impl GatewayHandle {
         let _ = tokio::time::timeout(LAST_RECORDS, self.shared.journal.flush()).await;
         let _ = tokio::time::timeout(Duration::from_secs(1), self.shared.journal.written()).await;
         self.background.cancel();
+        budgets::hand_over(&self.shared).await;
         let _ = tokio::time::timeout(Duration::from_secs(2), &mut self.shipper).await;
         self.shipper.abort();
         if let Ok(database) = self.shared.control.database() {

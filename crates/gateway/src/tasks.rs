@@ -11,7 +11,9 @@ use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{alerts, billing, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces};
+use crate::{
+    alerts, billing, budgets, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces,
+};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
@@ -50,6 +52,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken, traces: Option<trac
     until(shared, stop, monitors::run(Arc::clone(shared)));
     until(shared, stop, prices::run(Arc::clone(shared)));
     until(shared, stop, billing::run(Arc::clone(shared)));
+    until(shared, stop, budgets::run(Arc::clone(shared)));
     until(shared, stop, alerts::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));
 }
@@ -163,6 +166,9 @@ async fn maintain(shared: &Shared) {
     let now = shared.clock.wall();
     if let Err(why) = database.maintain_partitions(now, Some(retention).filter(|r| !r.is_zero())).await {
         tracing::warn!(error = %why, "the tables of requests could not be maintained; it is tried again in an hour");
+    }
+    if let Err(why) = database.forget_old_budgets(now).await {
+        tracing::warn!(error = %why, "old counts of budgets could not be removed; it is tried again in an hour");
     }
     monitors::forget_old(shared, &database).await;
     billing::forget_old(shared, &database).await;

@@ -3,8 +3,10 @@
 //!
 //! Decimals only, no I/O and no clock: tables, rules, times and counters are arguments. [`table`] holds list prices,
 //! [`names`] finds a model's entry under the names people and relays give it, [`rules`] lays own prices over the
-//! table, [`cost`] prices one usage, [`compare`] sets two tracks of evidence side by side.
+//! table, [`cost`] prices one usage, [`budget`] sets what was spent against what may be, [`compare`] two tracks of
+//! evidence side by side.
 
+pub mod budget;
 pub mod compare;
 pub mod cost;
 pub mod currency;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_domain::{AlertEvent, Class, CredentialId, GroupId, UpstreamId};
+use headgate_domain::{AlertEvent, BudgetLevel, BudgetOwner, BudgetSpan, Class, CredentialId, GroupId, UpstreamId};
 
 use crate::pool::{Pool, PoolMember};
 
@@ -20,6 +20,8 @@ pub enum Subject {
     Model(UpstreamId, Box<str>),
     /// A group.
     Group(GroupId),
+    /// A budget that is used to a share; each share is told of by itself.
+    Budget(BudgetOwner, BudgetSpan, BudgetLevel),
 }
 
 impl Subject {
@@ -27,7 +29,7 @@ impl Subject {
     pub fn upstream(&self) -> Option<UpstreamId> {
         match self {
             Self::Upstream(upstream) | Self::Credential(upstream, _) | Self::Model(upstream, _) => Some(*upstream),
-            Self::Group(_) => None,
+            Self::Group(_) | Self::Budget(..) => None,
         }
     }
 }

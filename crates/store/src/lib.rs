@@ -9,6 +9,7 @@
 
 pub mod audit;
 pub mod billing;
+pub mod budgets;
 pub mod cluster;
 mod data_dir;
 mod database;

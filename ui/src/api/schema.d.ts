@@ -3610,6 +3610,7 @@ export interface components {
              * @description When it was told.
              */
             at: string;
+            budget?: components["schemas"]["BudgetUse"] | null;
             class?: components["schemas"]["Class"] | null;
             /**
              * Format: int32
@@ -3624,6 +3625,7 @@ export interface components {
              * @description The same for every delivery and repetition of this alert.
              */
             id: string;
+            key?: components["schemas"]["Named"] | null;
             /** @description What happened. */
             kind: components["schemas"]["AlertEvent"];
             /** @description The model it is about, by its name at the upstream. */
@@ -3645,7 +3647,7 @@ export interface components {
          * @description A turn that people are told of: something stopped serving or needs a person, or it is well again.
          * @enum {string}
          */
-        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "test";
+        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "budget" | "test";
         /**
          * Format: int64
          * @description An alert target.
@@ -3989,6 +3991,82 @@ export interface components {
              * @default null
              */
             total: string | null;
+        };
+        /** @description How far a budget is used: what is shown is what is enforced. */
+        BudgetFigures: {
+            /** @description The budget's currency. */
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description How much may be spent.
+             * @example 5
+             */
+            limit: string;
+            /** @description Spent in other currencies, which does not count against the limit. */
+            other: components["schemas"]["Money"][];
+            /**
+             * Format: date-time
+             * @description When it begins anew; absent: never.
+             */
+            resets_at?: string | null;
+            /**
+             * Format: double
+             * @description Spent of the limit: 1 is all of it.
+             */
+            share: number;
+            /** @description Over which span. */
+            span: components["schemas"]["BudgetSpan"];
+            /**
+             * @description Spent so far: what the database said last and what this process has not told it yet.
+             * @example 4.75
+             */
+            spent: string;
+            /**
+             * Format: int64
+             * @description Attempts without a price, which count as nothing.
+             */
+            unpriced: number;
+        };
+        /** @description Whose budget it is. */
+        BudgetOwner: {
+            /** @description An access key's. */
+            id: components["schemas"]["KeyId"];
+            /** @enum {string} */
+            owner: "key";
+        } | {
+            /** @description A group's. */
+            id: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            owner: "group";
+        };
+        /**
+         * @description How long a budget lasts.
+         * @enum {string}
+         */
+        BudgetSpan: "day" | "month" | "total";
+        /** @description How far a budget is used, and what may still be added to it. */
+        BudgetState: components["schemas"]["BudgetFigures"] & {
+            /**
+             * Format: int64
+             * @description Requests under way in this process: the limit can be exceeded by their cost, and by no more.
+             */
+            in_flight: number;
+        };
+        /** @description A budget that is used to a share. */
+        BudgetUse: {
+            /** @description Its currency. */
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description How much may be spent.
+             * @example 5
+             */
+            limit: string;
+            /**
+             * Format: int32
+             * @description The share that was reached, in hundredths: 80, 95 or 100.
+             */
+            percent: number;
+            /** @description Over which span. */
+            span: components["schemas"]["BudgetSpan"];
         };
         CandidateView: components["schemas"]["Reason"] & {
             /** @description Its name. */
@@ -4503,6 +4581,8 @@ export interface components {
         };
         /** @description A group. */
         GroupView: components["schemas"]["GroupSpec_UpstreamId"] & {
+            /** @description How far its budget is used, the shortest span first. */
+            budget_state: components["schemas"]["BudgetState"][];
             /** @description Identity. */
             id: components["schemas"]["GroupId"];
             /** @description Name. */
@@ -4599,6 +4679,8 @@ export interface components {
         };
         /** @description An access key, without its secret. */
         KeyView: components["schemas"]["KeySpec_GroupId"] & {
+            /** @description How far its budget is used, the shortest span first. */
+            budget_state: components["schemas"]["BudgetState"][];
             /** @description Identity. */
             id: components["schemas"]["KeyId"];
             /** @description Name. */
@@ -4749,6 +4831,8 @@ export interface components {
         List_GroupView: {
             /** @description Its items. */
             items: (components["schemas"]["GroupSpec_UpstreamId"] & {
+                /** @description How far its budget is used, the shortest span first. */
+                budget_state: components["schemas"]["BudgetState"][];
                 /** @description Identity. */
                 id: components["schemas"]["GroupId"];
                 /** @description Name. */
@@ -4783,6 +4867,8 @@ export interface components {
         List_KeyView: {
             /** @description Its items. */
             items: (components["schemas"]["KeySpec_GroupId"] & {
+                /** @description How far its budget is used, the shortest span first. */
+                budget_state: components["schemas"]["BudgetState"][];
                 /** @description Identity. */
                 id: components["schemas"]["KeyId"];
                 /** @description Name. */
@@ -5153,6 +5239,16 @@ export interface components {
         ModelsView: {
             /** @description Their ids, as the upstream lists them. */
             models: string[];
+        };
+        /** @description An amount of a currency. */
+        Money: {
+            /**
+             * @description How much of it.
+             * @example 0.0105
+             */
+            amount: string;
+            /** @description The currency. */
+            currency: components["schemas"]["Currency"];
         };
         /**
          * Format: int64
@@ -6617,7 +6713,25 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description The upstream. */
             upstream: components["schemas"]["UpstreamId"];
-        } | {
+        } | (components["schemas"]["BudgetOwner"] & {
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: date-time
+             * @description When it begins anew; absent: never.
+             */
+            resets_at?: string | null;
+            /**
+             * Format: double
+             * @description Spent of the limit: 1 is all of it.
+             */
+            share: number;
+            /** @description Over which span. */
+            span: components["schemas"]["BudgetSpan"];
+        } & {
+            /** @enum {string} */
+            kind: "budget_spent";
+        }) | {
             /** @description Why. */
             error: string;
             /** @enum {string} */

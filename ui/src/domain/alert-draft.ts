@@ -30,6 +30,7 @@ export const EVENTS: readonly AlertEvent[] = [
   "credential_accepted",
   "model_gone",
   "model_back",
+  "budget",
 ];
 
 /** Robots with a signature of their own. */

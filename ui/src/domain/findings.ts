@@ -2,7 +2,7 @@
 import type { RouteLocationRaw } from "vue-router";
 import type { Schemas } from "@/api/client";
 import { text, type MessageKey } from "@/i18n";
-import { formatSpan } from "@/i18n/format";
+import { formatShare, formatSpan } from "@/i18n/format";
 
 export type Finding = Schemas["Finding"];
 
@@ -14,6 +14,10 @@ export function findingTitle(finding: Finding): string {
 export function findingCause(finding: Finding, passed: number): string {
   const named: Record<string, unknown> = { ...finding };
   if (finding.kind === "credential_rejected") named.reason = text(`reasons.${finding.class}`);
+  if (finding.kind === "budget_spent") {
+    named.share = formatShare(finding.share);
+    named.span = text(`budgets.${finding.span}`);
+  }
   const cause = text(`overview.cause_${finding.kind}`, named);
   const remaining = "remaining_ms" in finding ? finding.remaining_ms : null;
   const left = remaining == null ? 0 : remaining - Math.max(0, passed);
@@ -27,6 +31,13 @@ export interface Fix {
   to: RouteLocationRaw;
 }
 
+function budgetPlace(finding: Finding & { kind: "budget_spent" }): RouteLocationRaw {
+  const id = String(finding.id);
+  return finding.owner === "key"
+    ? { name: "keys", params: { id } }
+    : { name: "groups", params: { id }, query: { sheet: "rules" } };
+}
+
 export function fixOf(finding: Finding): Fix {
   switch (finding.kind) {
     case "group_down":
@@ -37,6 +48,8 @@ export function fixOf(finding: Finding): Fix {
     case "credential_rejected":
     case "credentials_missing":
       return { label: "overview.fix_key", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
+    case "budget_spent":
+      return { label: "overview.fix_budget", to: budgetPlace(finding) };
     case "not_configured":
       return { label: "overview.fix_first_run", to: { name: "first-run" } };
     case "database_away":

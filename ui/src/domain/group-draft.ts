@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Capability, Group, OnSaturation, Strategy } from "@/api/types";
 import { text } from "@/i18n";
+import { budgetCheck, budgetDraftOf, budgetFileOf, type BudgetDraft } from "./budget-draft";
 import { nameRule, spanAtLeast, wholeNumber } from "./checks";
 
 export interface TargetDraft {
@@ -27,6 +28,7 @@ export interface GroupDraft {
   wait: string;
   /** Requests that wait for room anywhere. */
   queue: { size: string; wait: string };
+  budget: BudgetDraft;
   aliases: AliasDraft[];
 }
 
@@ -54,6 +56,7 @@ export function groupDraftOf(group: Group | undefined, names: NamesById): GroupD
     on_saturation: group?.on_saturation ?? "overflow",
     wait: group?.wait ?? "10s",
     queue: { size: String(group?.queue?.size ?? 256), wait: group?.queue?.wait ?? "1m" },
+    budget: budgetDraftOf(group?.budget),
     aliases: Object.entries(group?.aliases ?? {}).map(([name, alias]) => ({
       name,
       candidates: alias.candidates.map(target),
@@ -77,6 +80,7 @@ export function groupFileOf(draft: GroupDraft): Record<string, unknown> {
     on_saturation: draft.on_saturation,
     ...(draft.on_saturation === "wait" ? { wait: draft.wait.trim() } : {}),
     queue: { size: Number(draft.queue.size), wait: draft.queue.wait.trim() },
+    budget: budgetFileOf(draft.budget),
     aliases: Object.fromEntries(
       draft.aliases.map((a) => [a.name.trim(), { candidates: targets(a.candidates), fallback: targets(a.fallback) }]),
     ),
@@ -97,6 +101,7 @@ export function groupCheck(takenNames: readonly string[]) {
     wait: spanAtLeast(0, "0s"),
     queue: z.object({ size: neededNumber(0, 1_000_000), wait: spanAtLeast(0, "0s") }),
     balance: z.object({ price: weight, latency: weight, quality: weight, load: weight }),
+    budget: budgetCheck(),
     aliases: z.array(
       z.object({
         name: z.string().trim().min(1, text("errors.required")),

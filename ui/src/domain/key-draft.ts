@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Key } from "@/api/types";
 import { text } from "@/i18n";
+import { budgetCheck, budgetDraftOf, budgetFileOf, type BudgetDraft } from "./budget-draft";
 import { nameRule, wholeNumber } from "./checks";
 
 export interface KeyDraft {
@@ -14,6 +15,7 @@ export interface KeyDraft {
   expires: string;
   secret: string;
   limits: { concurrency: string; rpm: string; tpm: string };
+  budget: BudgetDraft;
 }
 
 /** The day of a moment on this machine's calendar. */
@@ -45,6 +47,7 @@ export function keyDraftOf(key: Key | undefined, group: string): KeyDraft {
       rpm: typed(key?.limits?.rpm),
       tpm: typed(key?.limits?.tpm),
     },
+    budget: budgetDraftOf(key?.budget),
   };
 }
 
@@ -63,6 +66,7 @@ export function keyFileOf(draft: KeyDraft): Record<string, unknown> {
       rpm: numberOrNull(draft.limits.rpm),
       tpm: numberOrNull(draft.limits.tpm),
     },
+    budget: budgetFileOf(draft.budget),
     ...(draft.secret.trim() ? { secret: draft.secret.trim() } : {}),
   };
 }
@@ -77,6 +81,7 @@ export function keyCheck(takenNames: readonly string[], now: number) {
     group: z.string().min(1, text("errors.required")),
     expires: z.string().refine(isAhead, text("errors.date_past")),
     limits: z.object({ concurrency: wholeNumber(1, U32), rpm: wholeNumber(1, U32), tpm: wholeNumber(1, U32) }),
+    budget: budgetCheck(),
     secret: z.string().refine((typed) => !typed.trim() || SECRET.test(typed.trim()), text("errors.key_secret")),
   });
 }

@@ -9,7 +9,7 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   health: ["upstreams", "members", "overview", "logs", "monitors"],
   request_started: ["overview"],
   request_finished: [],
-  requests_stored: ["overview", "upstreams", "members", "key-uses"],
+  requests_stored: ["overview", "upstreams", "members", "keys", "groups", "key-uses"],
   probed: ["monitors", "probes"],
   alerted: [],
   alert_delivered: ["alerts", "alert-log"],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use headgate_domain::{
-    GroupId, Name, Revision, UpstreamId,
+    BudgetOwner, GroupId, Name, Revision, UpstreamId,
     group::{GroupSpec, Member},
 };
 use headgate_routing::UpstreamHealth;
@@ -21,7 +21,7 @@ use super::{
     },
     upstreams::{List, SavedView, Seen, bring_back, remove, save},
 };
-use crate::{control::Section, shared::Shared};
+use crate::{budgets::BudgetState, control::Section, shared::Shared};
 
 /// A group.
 #[derive(Serialize, ToSchema)]
@@ -35,6 +35,8 @@ struct GroupView {
     /// What is configured; upstreams by id.
     #[serde(flatten)]
     spec: GroupSpec<UpstreamId>,
+    /// How far its budget is used, the shortest span first.
+    budget_state: Vec<BudgetState>,
 }
 
 /// A member with its state.
@@ -67,7 +69,13 @@ fn views(shared: &Shared) -> Vec<GroupView> {
     let groups = &snapshot.configuration.groups;
     groups
         .iter()
-        .map(|g| GroupView { id: g.id, name: g.name.clone(), revision: g.revision, spec: g.spec.clone() })
+        .map(|g| GroupView {
+            id: g.id,
+            name: g.name.clone(),
+            revision: g.revision,
+            spec: g.spec.clone(),
+            budget_state: shared.budget_states(BudgetOwner::Group(g.id), g.spec.budget.as_ref()),
+        })
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use headgate_domain::{GroupId, KeyId, Name, Revision, key::KeySpec};
+use headgate_domain::{BudgetOwner, GroupId, KeyId, Name, Revision, key::KeySpec};
 use headgate_store::requests::LastUse;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use super::{
     },
     upstreams::{List, SavedView, Seen, bring_back, remove, save},
 };
-use crate::{control::Section, ingress::auth, shared::Shared};
+use crate::{budgets::BudgetState, control::Section, ingress::auth, shared::Shared};
 
 /// An access key, without its secret.
 #[derive(Serialize, ToSchema)]
@@ -33,6 +33,8 @@ struct KeyView {
     /// What it may do.
     #[serde(flatten)]
     spec: KeySpec<GroupId>,
+    /// How far its budget is used, the shortest span first.
+    budget_state: Vec<BudgetState>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
@@ -53,6 +55,7 @@ fn views(shared: &Shared) -> Vec<KeyView> {
         revision: k.revision,
         prefix: k.prefix.clone(),
         spec: k.spec.clone(),
+        budget_state: shared.budget_states(BudgetOwner::Key(k.id), k.spec.budget.as_ref()),
     })
     .collect()
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use axum::{Json, extract::State};
-use chrono::Duration;
-use headgate_domain::{Class, GroupId, Name, UpstreamId};
+use chrono::{DateTime, Duration, Utc};
+use headgate_domain::{BudgetLevel, BudgetOwner, BudgetSpan, Class, GroupId, Name, UpstreamId};
 use headgate_store::{
     DatabaseError,
     requests::{Filter, ListError, Pace, Share, Spend, Stats},
@@ -15,6 +15,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::condition::{Condition, State as Word, condition};
 use crate::{
+    budgets::BudgetState,
     incidents::Incident,
     shared::{Counters, Shared},
     snapshot::Snapshot,
@@ -111,6 +112,20 @@ enum What {
         /// Its name.
         name: Name,
     },
+    /// A budget is spent, so that requests are refused, or nearly.
+    BudgetSpent {
+        /// Whose.
+        #[serde(flatten)]
+        owner: BudgetOwner,
+        /// Its name.
+        name: Name,
+        /// Over which span.
+        span: BudgetSpan,
+        /// Spent of the limit: 1 is all of it.
+        share: f64,
+        /// When it begins anew; absent: never.
+        resets_at: Option<DateTime<Utc>>,
+    },
     /// The database does not answer; records wait in the journal.
     DatabaseAway {
         /// Why.
@@ -200,7 +215,7 @@ async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
         Err(why) => (None, Some(why)),
     };
     let groups = lanes(&shared, &snapshot, figures.as_ref().map(|f| f.shares.as_slice()).unwrap_or_default());
-    let mut findings = find(&snapshot, &groups);
+    let mut findings = find(&shared, &snapshot, &groups);
     if let Some(error) = error {
         findings.push(Finding { severity: Severity::Degraded, what: What::DatabaseAway { error } });
     }
@@ -264,12 +279,14 @@ pub enum Cause {
     },
     /// An upstream's secrets were not found.
     CredentialsMissing(Name),
+    /// A key or group has spent its budget.
+    BudgetSpent(Name),
 }
 
 /// Looks at what memory knows.
 pub(crate) fn glance(shared: &Shared) -> Glance {
     let snapshot = shared.snapshot.load_full();
-    let mut findings = find(&snapshot, &lanes(shared, &snapshot, &[]));
+    let mut findings = find(shared, &snapshot, &lanes(shared, &snapshot, &[]));
     findings.sort_by_key(|f| f.severity);
     let standing = word(shared, &findings);
     let cause = if shared.paused.load(Ordering::Relaxed) {
@@ -288,6 +305,7 @@ impl What {
             Self::CredentialRejected { name, .. } => Some(Cause::CredentialRejected(name)),
             Self::CredentialsMissing { name, .. } => Some(Cause::CredentialsMissing(name)),
             Self::ModelGone { name, model, .. } => Some(Cause::ModelGone { name, model }),
+            Self::BudgetSpent { name, share, .. } => (share >= 1.0).then_some(Cause::BudgetSpent(name)),
             Self::NotConfigured | Self::DatabaseAway { .. } | Self::RecordsLost { .. } => None,
         }
     }
@@ -370,8 +388,29 @@ fn lanes(shared: &Shared, snapshot: &Snapshot, shares: &[Share]) -> Vec<Lane> {
     snapshot.configuration.groups.iter().map(lane).collect()
 }
 
-fn find(snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
+/// Budgets that are spent or nearly.
+fn budgets(shared: &Shared, snapshot: &Snapshot) -> Vec<Finding> {
+    let configuration = &snapshot.configuration;
+    let groups = configuration.groups.iter().map(|g| (BudgetOwner::Group(g.id), &g.name, g.spec.budget.as_ref()));
+    let keys = configuration.keys.iter().map(|k| (BudgetOwner::Key(k.id), &k.name, k.spec.budget.as_ref()));
     let mut findings = Vec::new();
+    for (owner, name, budget) in groups.chain(keys) {
+        for BudgetState { state, .. } in shared.budget_states(owner, budget) {
+            let severity = match state.level() {
+                Some(BudgetLevel::Spent) => Severity::Degraded,
+                Some(BudgetLevel::Nearly) => Severity::Info,
+                Some(BudgetLevel::Most) | None => continue,
+            };
+            let (span, share, resets_at) = (state.span, state.share, state.resets_at);
+            let what = What::BudgetSpent { owner, name: name.clone(), span, share, resets_at };
+            findings.push(Finding { severity, what });
+        }
+    }
+    findings
+}
+
+fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
+    let mut findings = budgets(shared, snapshot);
     let mut add = |severity, what| findings.push(Finding { severity, what });
     let configuration = &snapshot.configuration;
     if configuration.upstreams.is_empty() || configuration.groups.is_empty() || configuration.keys.is_empty() {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use headgate_domain::{AlertEvent, AlertId, Class, UpstreamId, audit::BreakerState};
+use headgate_domain::{AlertEvent, AlertId, BudgetOwner, Class, UpstreamId, audit::BreakerState};
 use headgate_routing::{Debounce, Pool, Subject, Told, Turn, UpstreamHealth, Wrongs, meaning};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -72,9 +72,11 @@ impl Desk {
     fn take(&mut self, signal: Signal) {
         let snapshot = self.shared.snapshot.load_full();
         let pools = pools(&snapshot);
-        let is_heard = matches!(signal, Signal::Heard(_));
+        let is_heard = matches!(signal, Signal::Heard(_) | Signal::Budget { is_heard: true, .. });
         let news = match signal {
             Signal::Turned(turn) | Signal::Heard(turn) => self.wrongs.take(turn, pools),
+            // Who counts knows what of it is news.
+            Signal::Budget { turn, .. } => vec![turn],
             Signal::Cleared(upstream, model) => self.wrongs.clear(upstream, model.as_deref(), pools),
             Signal::Configured => {
                 self.listeners.retain(|id, _| snapshot.alerts.iter().any(|target| target.id == *id));
@@ -156,7 +158,8 @@ fn pools(snapshot: &Snapshot) -> impl Iterator<Item = &Pool> {
 fn is_there(snapshot: &Snapshot, subject: &Subject) -> bool {
     let configuration = &snapshot.configuration;
     match subject {
-        Subject::Group(group) => configuration.group(*group).is_some(),
+        Subject::Group(group) | Subject::Budget(BudgetOwner::Group(group), ..) => configuration.group(*group).is_some(),
+        Subject::Budget(BudgetOwner::Key(key), ..) => configuration.key(*key).is_some(),
         Subject::Credential(upstream, Some(id)) => {
             configuration.upstream(*upstream).is_some_and(|u| u.credentials.iter().any(|c| c.id == *id))
         }

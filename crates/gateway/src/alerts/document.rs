@@ -1,8 +1,10 @@
 //! What an alert says: a document for programs, a sentence for people.
 
 use chrono::{DateTime, Utc};
-use headgate_domain::{AlertEvent, Class, Name, audit::clip};
+use headgate_domain::{AlertEvent, BudgetLevel, BudgetOwner, BudgetSpan, Class, Name, audit::clip, group::Budget};
+use headgate_pricing::{Currency, budget};
 use headgate_routing::{Subject, Told};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -30,6 +32,27 @@ pub struct Sentence {
     pub zh: String,
 }
 
+/// A budget that is used to a share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BudgetUse {
+    /// Over which span.
+    span: BudgetSpan,
+    /// The share that was reached, in hundredths: 80, 95 or 100.
+    percent: i16,
+    /// How much may be spent.
+    #[schema(value_type = String, examples("5"))]
+    limit: Decimal,
+    /// Its currency.
+    currency: Currency,
+}
+
+impl BudgetUse {
+    fn of(budget: &Budget, span: BudgetSpan, level: BudgetLevel) -> Option<Self> {
+        let limit = budget::limits(budget).find(|(of, _)| *of == span)?.1;
+        Some(Self { span, percent: level.percent(), limit, currency: budget::currency(budget) })
+    }
+}
+
 /// An alert, as webhooks get it. Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AlertDocument {
@@ -45,6 +68,10 @@ pub struct AlertDocument {
     credential: Option<u32>,
     /// The group it is about.
     group: Option<Named>,
+    /// The access key it is about.
+    key: Option<Named>,
+    /// The budget it is about.
+    budget: Option<BudgetUse>,
     /// The model it is about, by its name at the upstream.
     model: Option<String>,
     /// What it was before: `closed`, `accepted`, `available`, `served`, or what the recovery is from.
@@ -81,6 +108,16 @@ impl AlertDocument {
                 let group = configuration.group(*group)?;
                 document.group = Some(named(group.id.0, &group.name));
             }
+            Subject::Budget(BudgetOwner::Key(key), span, level) => {
+                let key = configuration.key(*key)?;
+                document.key = Some(named(key.id.0, &key.name));
+                document.budget = Some(BudgetUse::of(key.spec.budget.as_ref()?, *span, *level)?);
+            }
+            Subject::Budget(BudgetOwner::Group(group), span, level) => {
+                let group = configuration.group(*group)?;
+                document.group = Some(named(group.id.0, &group.name));
+                document.budget = Some(BudgetUse::of(group.spec.budget.as_ref()?, *span, *level)?);
+            }
             Subject::Upstream(_) | Subject::Credential(..) => {}
         }
         document.sentence = sentence(&document);
@@ -102,6 +139,8 @@ impl AlertDocument {
             upstream: None,
             credential: None,
             group: None,
+            key: None,
+            budget: None,
             model: None,
             from: None,
             to: None,
@@ -128,7 +167,7 @@ fn states(event: AlertEvent) -> (Option<&'static str>, Option<&'static str>) {
         AlertEvent::ModelBack => ("gone", "available"),
         AlertEvent::GroupDown => ("served", "down"),
         AlertEvent::GroupBack => ("down", "served"),
-        AlertEvent::Test => return (None, None),
+        AlertEvent::Budget | AlertEvent::Test => return (None, None),
     };
     (Some(from), Some(to))
 }
@@ -146,6 +185,32 @@ fn cause(class: Option<Class>) -> Option<(&'static str, &'static str)> {
         Class::Overloaded => ("overload", "上游过载"),
         _ => return None,
     })
+}
+
+fn budget_sentence(document: &AlertDocument) -> (String, String) {
+    let Some(BudgetUse { span, percent, limit, currency }) = &document.budget else { return Default::default() };
+    let (who, whom) = match (&document.key, &document.group) {
+        (Some(key), _) => (format!("Access key {}", key.name), format!("访问密钥 {}", key.name)),
+        (None, group) => {
+            let name = group.as_ref().map_or("", |group| &group.name);
+            (format!("Group {name}"), format!("分组 {name}"))
+        }
+    };
+    let (en, zh) = match span {
+        BudgetSpan::Day => ("for today", "今日"),
+        BudgetSpan::Month => ("for this month", "本月"),
+        BudgetSpan::Total => ("in total", "总"),
+    };
+    if *percent >= BudgetLevel::Spent.percent() {
+        return (
+            format!("{who} has spent its budget of {limit} {currency} {en}; its requests are refused."),
+            format!("{whom} 的{zh}预算 {limit} {currency} 已用尽，其请求将被拒绝。"),
+        );
+    }
+    (
+        format!("{who} has used {percent} % of its budget of {limit} {currency} {en}."),
+        format!("{whom} 的{zh}预算 {limit} {currency} 已使用 {percent}%。"),
+    )
 }
 
 fn sentence(document: &AlertDocument) -> Sentence {
@@ -209,6 +274,7 @@ fn sentence(document: &AlertDocument) -> Sentence {
             format!("分组 {group} 已中断：没有可用的上游。"),
         ),
         AlertEvent::GroupBack => (format!("Group {group} is served again."), format!("分组 {group} 已恢复服务。")),
+        AlertEvent::Budget => budget_sentence(document),
         AlertEvent::Test => {
             ("This is a test: alerts reach this place.".to_owned(), "这是一条测试消息：告警可以送达此处。".to_owned())
         }
@@ -260,7 +326,7 @@ mod tests {
             serde_json::json!({
                 "id": "00000000-0000-0000-0000-000000000000", "kind": "credential_rejected",
                 "at": "2027-01-15T08:00:00Z", "upstream": {"id": 7, "name": "relay-a"}, "credential": 2,
-                "group": null, "model": null, "from": "accepted", "to": "rejected", "class": "credential",
+                "group": null, "key": null, "budget": null, "model": null, "from": "accepted", "to": "rejected", "class": "credential",
                 "suppressed": 3,
                 "sentence": {
                     "en": "Upstream relay-a refuses key 2; replace it. It turned 3 more times in between.",

@@ -36,6 +36,13 @@ pub enum Signal {
     Turned(Turn),
     /// Another process on the database had it turn, and tells the targets.
     Heard(Turn),
+    /// A budget is used to a share that people are told of.
+    Budget {
+        /// Which, and how far.
+        turn: Turn,
+        /// Another process on the database tells the targets.
+        is_heard: bool,
+    },
     /// A person cleared an upstream's health, or that of one model.
     Cleared(UpstreamId, Option<String>),
     /// Another configuration is in force.

@@ -202,6 +202,9 @@ async fn generate(
         let wait = exceeded.retry_at.map(|at| at.since(shared.now()));
         return refuse::own(&shared, protocol, exchange, Refusal::RateLimited, &too_much(&exceeded.reached), wait);
     }
+    if let Err(spent) = exchange.claim_budget(&key, &snapshot.settings) {
+        return refuse::spent(&shared, protocol, exchange, &spent);
+    }
     let session = detect::session(&parts.headers, asked.session.as_deref());
     if let Some(session) = &session {
         let (number, text) = auth::session_hash(&shared.pepper, key.id, session);

@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use uuid::Uuid;
 
 use crate::{
+    budgets::Spent,
     exchange::{Exchange, outcome_of},
     forward::{Inbound, Inexpressible, LastFailure, whole_seconds},
     shared::Shared,
@@ -139,6 +140,16 @@ pub fn own(
     let body = envelope::body(protocol, &words, &message, &exchange.record.id.to_string());
     exchange.refuse(words.status, outcome, refusal.code(), source, &message, body.len() as u64);
     respond(&words, headers, refusal.code(), body)
+}
+
+/// The budget of the key or the group is spent.
+pub fn spent(shared: &Shared, protocol: Protocol, exchange: Exchange, spent: &Spent) -> Response<Body> {
+    let mut response = own(shared, protocol, exchange, Refusal::BudgetNoRoute, &spent.to_string(), None);
+    let resets_at = spent.state.resets_at.map(|at| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true));
+    if let Some(value) = resets_at.and_then(|at| HeaderValue::from_str(&at).ok()) {
+        response.headers_mut().insert(RETRY_AT, value);
+    }
+    response
 }
 
 /// What a client is told of a fault of ours.

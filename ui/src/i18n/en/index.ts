@@ -8,6 +8,7 @@ import overview from "./overview.json";
 import groups from "./groups.json";
 import upstreams from "./upstreams.json";
 import alerts from "./alerts.json";
+import budgets from "./budgets.json";
 import monitor from "./monitor.json";
 import keys from "./keys.json";
 import requests from "./requests.json";
@@ -26,6 +27,7 @@ export default {
   groups,
   upstreams,
   alerts,
+  budgets,
   monitor,
   keys,
   requests,

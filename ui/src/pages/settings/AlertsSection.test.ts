@@ -98,7 +98,14 @@ describe("notices of the desktop", () => {
     await show(DesktopNotices, { shell });
     await flushPromises();
     const switches = [...document.querySelectorAll<HTMLButtonElement>("[role=switch]")];
-    expect(switches.map((s) => s.getAttribute("aria-checked"))).toEqual(["true", "false", "false", "false", "false"]);
+    expect(switches.map((s) => s.getAttribute("aria-checked"))).toEqual([
+      "true",
+      "false",
+      "false",
+      "false",
+      "false",
+      "false",
+    ]);
     await press("Model gone");
     expect(setNotice).toHaveBeenCalledWith("model", true);
     expect(document.querySelectorAll('[aria-checked="true"]').length).toBe(2);
