@@ -321,17 +321,9 @@ pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
             notes.push(Problem::new(path, NOTE));
         }
     };
-    for u in &configuration.upstreams {
-        let path = |field: &str| format!("upstreams[{}].{field}", u.name);
-        note(u.spec.billing != Default::default(), path("billing"));
-    }
     for g in &configuration.groups {
         let path = |field: &str| format!("groups[{}].{field}", g.name);
         note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
-        note(g.spec.max_multiplier.is_some(), path("max_multiplier"));
-        note(g.spec.unknown_multiplier != Default::default(), path("unknown_multiplier"));
     }
-    let settings = &configuration.settings;
-    note(settings.billing_retention.is_some(), "settings.billing_retention".to_owned());
     notes
 }

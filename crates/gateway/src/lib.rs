@@ -9,6 +9,7 @@
 
 mod admin;
 mod alerts;
+mod billing;
 mod budgets;
 mod clock;
 mod config;

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     alerts::Signal,
+    billing,
     events::Event,
     incidents::{Incident, IncidentKind},
     shared::Shared,
@@ -85,7 +86,7 @@ impl Shared {
     }
 }
 
-/// Tells the others, and hears from them: of turns, and of revisions, which are published. Never ends.
+/// Tells the others, and hears from them: of turns, of what billing told, and of revisions, which are published. Never ends.
 pub async fn talk(shared: Arc<Shared>, database: Database) {
     let Some(mut turns) = shared.telling.take.lock().take() else { return };
     let seen = shared.snapshot.load().revision;
@@ -104,6 +105,7 @@ pub async fn talk(shared: Arc<Shared>, database: Database) {
                 News::Revision(told) if told > shared.snapshot.load().revision => shared.publish_latest().await,
                 News::Revision(_) => {}
                 News::Turn(turn) => shared.hear(&turn),
+                News::Billing(upstream) => billing::read(&shared, &database, Some(upstream)).await,
             }
         }
     }

@@ -18,6 +18,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     admin::Sessions,
     alerts::{Alerts, Signal},
+    billing::Billing,
     budgets::Budgets,
     clock::Clock,
     config::Bootstrap,
@@ -86,6 +87,8 @@ pub struct Shared {
     pub budgets: Budgets,
     /// What models cost.
     pub prices: PriceBook,
+    /// What upstreams say they charge, and what is left there.
+    pub billing: Billing,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Traces for OpenTelemetry.

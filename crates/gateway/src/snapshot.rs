@@ -18,6 +18,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     alerts::Target,
+    billing::{Known, Standing},
     outbound::{Client, Clients},
 };
 
@@ -37,6 +38,8 @@ pub struct Snapshot {
     pub groups: HashMap<GroupId, Arc<Group>>,
     /// Upstreams.
     pub upstreams: HashMap<UpstreamId, Arc<Endpoint>>,
+    /// What billing knows of upstreams, as their pools take it.
+    pub standings: HashMap<UpstreamId, Standing>,
     /// Alert targets, in their order.
     pub alerts: Vec<Arc<Target>>,
 }
@@ -172,28 +175,68 @@ pub fn env_account(name: &str) -> String {
 
 impl Snapshot {
     /// Makes a snapshot of a configuration.
-    pub fn build(revision: Revision, configuration: Arc<Configuration>, secrets: &Resolved, clients: &Clients) -> Self {
+    pub fn build(
+        revision: Revision,
+        configuration: Arc<Configuration>,
+        secrets: &Resolved,
+        clients: &Clients,
+        known: &Known,
+    ) -> Self {
         let settings = configuration.settings.effective();
         let upstreams: HashMap<UpstreamId, Arc<Endpoint>> = configuration
             .upstreams
             .iter()
             .map(|u| (u.id, Arc::new(endpoint(u, &settings, secrets, clients))))
             .collect();
-        let groups: HashMap<GroupId, Arc<Group>> =
-            configuration.groups.iter().map(|g| (g.id, Arc::new(group(g, &configuration, &upstreams)))).collect();
-        let keys = configuration
-            .keys
-            .iter()
-            .filter_map(|k| {
-                let group = Arc::clone(groups.get(&k.spec.group)?);
-                let key = Key { id: k.id, name: k.name.clone(), spec: k.spec.clone(), group };
-                Some((k.hash, Arc::new(key)))
-            })
-            .collect();
         let alerts =
             configuration.alerts.iter().map(|a| Arc::new(Target::of(a, &settings, secrets, clients))).collect();
         let fetch_proxy = fetch_proxy(&settings, secrets);
-        Self { revision, settings, fetch_proxy, configuration, keys, groups, upstreams, alerts }
+        Self {
+            revision,
+            settings,
+            fetch_proxy,
+            configuration,
+            keys: HashMap::new(),
+            groups: HashMap::new(),
+            upstreams,
+            standings: HashMap::new(),
+            alerts,
+        }
+        .with_standings(known)
+    }
+
+    /// The same configuration with what billing knows now; connections and everything else stay.
+    #[must_use]
+    pub fn with_billing(&self, known: &Known) -> Self {
+        Self {
+            revision: self.revision,
+            settings: self.settings.clone(),
+            fetch_proxy: self.fetch_proxy.clone(),
+            configuration: Arc::clone(&self.configuration),
+            keys: HashMap::new(),
+            groups: HashMap::new(),
+            upstreams: self.upstreams.clone(),
+            standings: HashMap::new(),
+            alerts: self.alerts.clone(),
+        }
+        .with_standings(known)
+    }
+
+    /// Makes the pools, and the keys that lead to them.
+    fn with_standings(mut self, known: &Known) -> Self {
+        self.standings = known.standings(&self);
+        let configuration = &self.configuration;
+        self.groups = configuration
+            .groups
+            .iter()
+            .map(|g| (g.id, Arc::new(group(g, configuration, &self.upstreams, &self.standings))))
+            .collect();
+        let key = |k: &headgate_domain::AccessKey| {
+            let group = Arc::clone(self.groups.get(&k.spec.group)?);
+            Some((k.hash, Arc::new(Key { id: k.id, name: k.name.clone(), spec: k.spec.clone(), group })))
+        };
+        self.keys = configuration.keys.iter().filter_map(key).collect();
+        self
     }
 }
 
@@ -306,17 +349,19 @@ fn group(
     g: &headgate_domain::Group,
     configuration: &Configuration,
     upstreams: &HashMap<UpstreamId, Arc<Endpoint>>,
+    standings: &HashMap<UpstreamId, Standing>,
 ) -> Group {
     let (mut members, mut endpoints) = (Vec::new(), Vec::new());
     for m in &g.spec.members {
         let (Some(u), Some(endpoint)) = (configuration.upstream(m.upstream), upstreams.get(&m.upstream)) else {
             continue;
         };
-        members.push(PoolMember::of(m, u, |credential| !endpoint.credentials.contains_key(&credential)));
+        let Standing { multiplier, exhausted } = standings.get(&u.id).copied().unwrap_or_default();
+        let missing = |credential| !endpoint.credentials.contains_key(&credential);
+        members.push(PoolMember { multiplier, exhausted, ..PoolMember::of(m, u, missing) });
         endpoints.push(Arc::clone(endpoint));
     }
-    // Multipliers are not collected yet, so that nobody's is known: a cap would stop everyone or no one.
-    let pool = Pool { max_multiplier: None, ..Pool::of(g, members) };
+    let pool = Pool::of(g, members);
     let aliases = g.spec.aliases.iter().map(|(name, alias)| (name.clone(), pool.of_alias(alias))).collect();
     Group {
         id: g.id,

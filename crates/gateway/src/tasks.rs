@@ -1,5 +1,5 @@
 //! What runs in the background: partitions, the health file, the way back to a lost database; [`recovery`],
-//! [`monitors`] and [`alerts`] are started from here.
+//! [`monitors`], [`billing`] and [`alerts`] are started from here.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -11,7 +11,9 @@ use headgate_store::{Database, Target, state_file};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{alerts, budgets, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces};
+use crate::{
+    alerts, billing, budgets, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces,
+};
 
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
@@ -49,6 +51,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken, traces: Option<trac
     until(shared, stop, recovery::run(Arc::clone(shared)));
     until(shared, stop, monitors::run(Arc::clone(shared)));
     until(shared, stop, prices::run(Arc::clone(shared)));
+    until(shared, stop, billing::run(Arc::clone(shared)));
     until(shared, stop, budgets::run(Arc::clone(shared)));
     until(shared, stop, alerts::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));
@@ -168,6 +171,7 @@ async fn maintain(shared: &Shared) {
         tracing::warn!(error = %why, "old counts of budgets could not be removed; it is tried again in an hour");
     }
     monitors::forget_old(shared, &database).await;
+    billing::forget_old(shared, &database).await;
 }
 
 /// Tries to reach a database that was away at the start. What waits for it is then done; `None` if told to stop.

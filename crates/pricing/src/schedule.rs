@@ -3,9 +3,10 @@
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone as _, Utc};
 use chrono_tz::Tz;
 use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 
 /// Hours in which the multiplier is another one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     /// Its beginning on the clock of `zone`.
     pub start: NaiveTime,
@@ -18,7 +19,7 @@ pub struct Peak {
 }
 
 /// A multiplier and its known schedule.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Multiplier {
     /// Outside of the peak.
     pub base: Decimal,

@@ -117,8 +117,13 @@ impl PoolMember {
 
     /// What one unit of list price costs in money: multiplier ÷ credit ratio.
     pub(crate) fn price(&self) -> Option<Decimal> {
-        self.multiplier?.checked_div(self.credit_ratio.unwrap_or(Decimal::ONE))
+        price(self.multiplier?, self.credit_ratio)
     }
+}
+
+/// What one unit of list price costs in money. The one place that divides, for decisions and displays alike.
+pub fn price(multiplier: Decimal, credit_ratio: Option<Decimal>) -> Option<Decimal> {
+    multiplier.checked_div(credit_ratio.unwrap_or(Decimal::ONE))
 }
 
 /// A group's members and the policy by which one is chosen.

@@ -8,6 +8,7 @@
 //! spawn; only the cluster and the journal's writer own a thread of their own.
 
 pub mod audit;
+pub mod billing;
 pub mod budgets;
 pub mod cluster;
 mod data_dir;

@@ -9,6 +9,7 @@ use sqlx::postgres::{PgListener, PgNotification};
 use crate::database::{Database, DatabaseError};
 
 pub(crate) const REVISIONS: &str = "headgate_revision";
+pub(crate) const BILLING: &str = "headgate_billing";
 const TURNS: &str = "headgate_turn";
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
@@ -44,6 +45,8 @@ pub enum News {
     Revision(Revision),
     /// A breaker turned; one's own turns are told, too.
     Turn(Turn),
+    /// What is known of an upstream's billing has changed.
+    Billing(UpstreamId),
 }
 
 impl Database {
@@ -54,7 +57,7 @@ impl Database {
         Ok(())
     }
 
-    /// Listens for turns, and for revisions newer than `seen`, of any process.
+    /// Listens for turns, for what billing told, and for revisions newer than `seen`, of any process.
     pub fn listen(&self, seen: Revision) -> NewsListener {
         NewsListener { database: self.clone(), seen, connection: None, backoff: BACKOFF }
     }
@@ -91,7 +94,7 @@ impl NewsListener {
         match &mut self.connection {
             None => {
                 let mut listener = PgListener::connect_with(self.database.pool()).await?;
-                listener.listen_all([REVISIONS, TURNS]).await?;
+                listener.listen_all([REVISIONS, TURNS, BILLING]).await?;
                 self.connection = Some(listener);
             }
             Some(listener) => match tokio::time::timeout(LOOK_ANYWAY, listener.try_recv()).await {
@@ -109,6 +112,9 @@ impl NewsListener {
     fn read(&mut self, note: &PgNotification) -> Option<News> {
         if note.channel() == REVISIONS {
             return note.payload().parse().ok().and_then(|id| self.newer(Revision(id)));
+        }
+        if note.channel() == BILLING {
+            return note.payload().parse().ok().map(|id| News::Billing(UpstreamId(id)));
         }
         // A newer program may say more than this one understands.
         serde_json::from_str(note.payload()).ok().map(News::Turn)

@@ -4,6 +4,7 @@
 
 pub mod answer;
 mod connection;
+pub mod relay;
 pub mod script;
 
 use std::{net::SocketAddr, sync::Arc};

@@ -362,6 +362,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/costs/{upstream}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether an upstream charged what it said
+         * @description Over the last hour, day and week: its own figures against our own records.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    upstream: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CostsView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -3105,6 +3154,138 @@ export interface paths {
         };
         trace?: never;
     };
+    "/upstreams/{id}/billing/multiplier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the multiplier by hand
+         * @description It goes before what the upstream states until it is removed.
+         */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ManualBody"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BillingView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Remove the multiplier set by hand */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BillingView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upstreams/{id}/billing/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask an upstream for its billing now
+         * @description Waits for the result, which takes ten seconds at most, or twenty if it is being asked already. A collection that failed is told in `error`.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BillingView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upstreams/{id}/models": {
         parameters: {
             query?: never;
@@ -3713,6 +3894,77 @@ export interface components {
          */
         BillingKind: "none" | "auto" | "sub2api" | "newapi";
         /**
+         * @description How collecting goes.
+         * @enum {string}
+         */
+        BillingState: "not_asked" | "pending" | "ok" | "partial" | "error";
+        /** @description What was charged against list price × multiplier. */
+        BillingTrack: {
+            /** @description What the list price is from. */
+            basis: components["schemas"]["CostBasis"];
+            /** @description The charged amount. */
+            charged: string;
+            /** @description What the charged amount is from. */
+            charged_from: components["schemas"]["CostBasis"];
+            /** @description Charged − expected. */
+            deviation: string;
+            /** @description List price × multiplier, pair by pair. */
+            expected: string;
+            /** @description The list price. */
+            list: string;
+            /** @description Charged ÷ list price; none without one. */
+            observed_multiplier?: string | null;
+            /** @description Deviation ÷ expected; none if nothing was expected. */
+            rate?: string | null;
+            /** @description What the deviation may be. */
+            tolerance: string;
+        };
+        /** @description What is known of an upstream's billing. */
+        BillingView: {
+            /**
+             * Format: date-time
+             * @description When it was last asked.
+             */
+            checked_at?: string | null;
+            /**
+             * Format: date-time
+             * @description When the figures were told.
+             */
+            collected_at?: string | null;
+            currency?: components["schemas"]["Currency"] | null;
+            /**
+             * Format: date-time
+             * @description When it is asked again.
+             */
+            due_at?: string | null;
+            /** @description Why the newest collection failed. */
+            error?: string | null;
+            /** @description Nothing is left: it is not used. */
+            exhausted: boolean;
+            /** @description The upstream's own group that the key belongs to. */
+            group?: string | null;
+            /** @description The multiplier was set by hand. */
+            manual: boolean;
+            /** @description The multiplier in force now, before the credit ratio; as decisions take it. */
+            multiplier?: string | null;
+            /**
+             * Format: date-time
+             * @description When the multiplier was stated or set.
+             */
+            multiplier_at?: string | null;
+            /** @description What one unit of list price costs: multiplier ÷ credit ratio. What caps are compared with. */
+            price?: string | null;
+            /** @description What is left, in `currency`. */
+            remaining?: string | null;
+            spoken?: components["schemas"]["Spoken"] | null;
+            /** @description How collecting goes. */
+            state: components["schemas"]["BillingState"];
+            /** @description There is no end to what is left. */
+            unlimited: boolean;
+            /** @description What the newest figures lack. */
+            warning?: string | null;
+        };
+        /**
          * @description State of an upstream's breaker.
          * @enum {string}
          */
@@ -3863,6 +4115,40 @@ export interface components {
          * @enum {string}
          */
         Class: "ok" | "client_gone" | "client_fault" | "content_policy" | "credential" | "exhausted" | "rate_limited" | "overloaded" | "model_missing" | "server" | "connect" | "slow_first" | "stalled" | "cut" | "broken" | "empty" | "deadline" | "untranslatable" | "gateway";
+        /** @description The evidence and what follows from it. */
+        Comparison: {
+            /** @description Whose the balance is. */
+            balance: components["schemas"]["CostScope"];
+            billing?: components["schemas"]["BillingTrack"] | null;
+            /** @description Whose the counters are. */
+            counters: components["schemas"]["CostScope"];
+            /** @description How much of our own traffic could be priced. */
+            coverage: components["schemas"]["CostCoverage"];
+            /** @description The currency of all amounts. */
+            currency: components["schemas"]["Currency"];
+            /** @description Stated list price that our own traffic does not explain and that need not be ours. */
+            elsewhere?: string | null;
+            list?: components["schemas"]["ListTrack"] | null;
+            /** @description The newest multiplier known, at the end of the window. */
+            multiplier?: string | null;
+            /** @description Its base changed within the window. */
+            multiplier_changed: boolean;
+            /** @description Pairs compared. */
+            pairs: number;
+            /** @description Why. */
+            reason: components["schemas"]["CostReason"];
+            /** @description What was left out, and how often. */
+            skipped: [
+                "key_changed" | "currency_changed" | "counter_reset" | "top_up" | "no_time",
+                number
+            ][];
+            /** @description Snapshots used, that before the window included. */
+            snapshots: number;
+            /** @description How it looks. */
+            status: components["schemas"]["CostStatus"];
+            /** @description What was asked about. */
+            window: components["schemas"]["CostWindow"];
+        };
         /** @description A state and its reason. */
         Condition: {
             class?: components["schemas"]["Class"] | null;
@@ -3888,6 +4174,11 @@ export interface components {
              */
             remaining_ms: number;
         };
+        /**
+         * @description The figure a track rests on.
+         * @enum {string}
+         */
+        CostBasis: "reported" | "local" | "balance";
         /** @description The cost of an attempt under the names of its columns. Without an amount nobody can tell. */
         CostColumns: {
             /**
@@ -3913,6 +4204,54 @@ export interface components {
             price_steps?: string[] | null;
             /** @description Version of the price list in force. */
             price_version?: string | null;
+        };
+        /** @description How much of our own traffic could be priced. */
+        CostCoverage: {
+            /**
+             * Format: int64
+             * @description Those of them with a price for every part.
+             */
+            priced: number;
+            /**
+             * Format: int64
+             * @description Attempts in the pairs compared.
+             */
+            requests: number;
+            /** @description `priced / requests`; 1 without requests. */
+            share: string;
+            /** @description Part of the window that the pairs compared cover. */
+            time: string;
+        };
+        /**
+         * @description Why it looks so.
+         * @enum {string}
+         */
+        CostReason: "as_expected" | "idle" | "charged_exceeded" | "list_exceeded" | "tokens_exceeded" | "charged_exceeded_local_basis" | "multiplier_changed" | "no_snapshots" | "no_usable_pair" | "multiplier_unknown" | "charged_unknown" | "list_unknown" | "traffic_elsewhere";
+        /**
+         * @description Whose traffic a figure covers.
+         * @enum {string}
+         */
+        CostScope: "key" | "account";
+        /**
+         * @description How it looks.
+         * @enum {string}
+         */
+        CostStatus: "ok" | "warning" | "cannot_tell";
+        /** @description A span of time: later than `from`, up to and with `to`. */
+        CostWindow: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+        };
+        /** @description Whether an upstream charged what it said. */
+        CostsView: {
+            /** @description What its billing says now. */
+            billing: components["schemas"]["BillingView"];
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+            /** @description The comparison over the last hour, day and week. */
+            windows: components["schemas"]["WindowView"][];
         };
         /** @description One credential that is cooling down. */
         CredentialHealth: {
@@ -4426,6 +4765,21 @@ export interface components {
              */
             tpm: number | null;
         };
+        /** @description Our estimate of the list price against the stated one. */
+        ListTrack: {
+            /** @description Stated − estimated. */
+            deviation: string;
+            /** @description Our estimate, extended to what could not be priced. */
+            local: string;
+            /** @description Of it, what could be priced. */
+            local_priced: string;
+            /** @description Deviation ÷ the larger of both. */
+            rate: string;
+            /** @description What the upstream states. */
+            reported: string;
+            /** @description What the deviation may be. */
+            tolerance: string;
+        };
         /** @description A list. */
         List_AlertView: {
             /** @description Its items. */
@@ -4723,6 +5077,8 @@ export interface components {
         List_UpstreamView: {
             /** @description Its items. */
             items: (components["schemas"]["UpstreamSpec"] & {
+                /** @description What it charges and what is left. */
+                account: components["schemas"]["BillingView"];
                 /** @description How it is, in one word. */
                 condition: components["schemas"]["Condition"];
                 /** @description Its credentials. */
@@ -4768,6 +5124,11 @@ export interface components {
             number: number;
             /** @description The part of the program. */
             target: string;
+        };
+        /** @description A multiplier set by hand. */
+        ManualBody: {
+            /** @description How much; more than 0. */
+            multiplier: string;
         };
         /** @description A URL whose user information is secret. It is printed with `***` in its place. */
         MaskedUrl: string;
@@ -6221,6 +6582,8 @@ export interface components {
         };
         /** @description An upstream with its state. */
         UpstreamView: components["schemas"]["UpstreamSpec"] & {
+            /** @description What it charges and what is left. */
+            account: components["schemas"]["BillingView"];
             /** @description How it is, in one word. */
             condition: components["schemas"]["Condition"];
             /** @description Its credentials. */
@@ -6381,6 +6744,13 @@ export interface components {
              * @description How many.
              */
             records: number;
+        };
+        /** @description A span of time compared. */
+        WindowView: {
+            /** @description What was found. */
+            comparison: components["schemas"]["Comparison"];
+            /** @description `1h`, `24h` or `7d`. */
+            window: string;
         };
     };
     responses: never;

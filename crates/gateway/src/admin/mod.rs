@@ -2,6 +2,7 @@
 
 mod alerts;
 mod apply;
+mod billing;
 mod condition;
 mod detect;
 mod error;
@@ -93,6 +94,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(alerts::routes())
         .merge(requests::routes())
         .merge(prices::routes())
+        .merge(billing::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())

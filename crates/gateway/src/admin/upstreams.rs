@@ -14,6 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    billing::BillingView,
     condition::{Condition, condition},
     error::{
         ApiError,
@@ -50,6 +51,8 @@ pub(super) struct UpstreamView {
     condition: Condition,
     /// How it is, in full.
     health: UpstreamHealth,
+    /// What it charges and what is left.
+    account: BillingView,
 }
 
 /// A credential, without its secret.
@@ -162,6 +165,7 @@ fn view(shared: &Shared, snapshot: &Snapshot, upstream: &Upstream) -> UpstreamVi
             .collect(),
         condition: condition(snapshot, upstream, &health),
         health,
+        account: BillingView::of(shared, snapshot, upstream),
     }
 }
 

@@ -302,7 +302,13 @@ mod tests {
             "credentials": [{"id": 12, "number": 2, "source": {"env": "NO_SUCH_KEY"}}],
             "spec": {"base_url": "https://a.example"}});
         configuration.upstreams.push(serde_json::from_value(upstream).unwrap());
-        Snapshot::build(Revision(1), Arc::new(configuration), &Default::default(), &Clients::default())
+        Snapshot::build(
+            Revision(1),
+            Arc::new(configuration),
+            &Default::default(),
+            &Clients::default(),
+            &Default::default(),
+        )
     }
 
     fn document(subject: Subject, event: AlertEvent, class: Class, suppressed: u32) -> Option<serde_json::Value> {

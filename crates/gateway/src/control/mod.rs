@@ -27,7 +27,7 @@ pub use self::{
     batch::BatchAction,
     edit::{Edited, Section},
 };
-use crate::{alerts::Signal, events::Event, shared::Shared, snapshot::Snapshot};
+use crate::{alerts::Signal, billing::Known, events::Event, shared::Shared, snapshot::Snapshot};
 
 /// Revisions given up after so many meetings with other writers.
 const ATTEMPTS: usize = 8;
@@ -121,7 +121,7 @@ impl Control {
         if let Some(why) = failed {
             return Err(why);
         }
-        Ok(Snapshot::build(revision, Arc::new(configuration), cache.resolved(), clients))
+        Ok(Snapshot::build(revision, Arc::new(configuration), cache.resolved(), clients, &Known::default()))
     }
 }
 
@@ -140,7 +140,9 @@ impl Shared {
             tracing::error!(error = %why, "a secret could not be read; its credential counts as missing");
         }
         let configuration = Arc::new(configuration);
-        let snapshot = Arc::new(Snapshot::build(revision, Arc::clone(&configuration), cache.resolved(), &self.clients));
+        let known = self.billing.known(self.pepper, self.clock.wall());
+        let snapshot = Snapshot::build(revision, Arc::clone(&configuration), cache.resolved(), &self.clients, &known);
+        let snapshot = Arc::new(snapshot);
         let before = self.snapshot.swap(Arc::clone(&snapshot));
         {
             let routing = &mut *self.routing.lock();
@@ -161,6 +163,23 @@ impl Shared {
         self.alerts.tell(Signal::Configured);
         self.events.send(Event::Revision { revision });
         tracing::info!(configuration.revision = revision.0, "configuration published");
+    }
+
+    /// Publishes the pools anew if what billing knows of their members has changed. Requests in flight keep theirs.
+    pub async fn publish_billing(&self) {
+        let changed = || {
+            let known = self.billing.known(self.pepper, self.clock.wall());
+            let snapshot = self.snapshot.load();
+            (known.standings(&snapshot) != snapshot.standings).then(|| snapshot.with_billing(&known))
+        };
+        if changed().is_none() {
+            return;
+        }
+        // A revision published meanwhile must not be lost.
+        let _one_at_a_time = self.control.lock.lock().await;
+        let Some(snapshot) = changed() else { return };
+        self.snapshot.store(Arc::new(snapshot));
+        self.lines.room();
     }
 
     /// Keeps the configuration on disk for starts without a database.

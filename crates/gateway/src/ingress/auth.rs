@@ -16,7 +16,7 @@ use crate::{
     snapshot::{Key, Snapshot},
 };
 
-fn hmac(pepper: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+pub(crate) fn hmac(pepper: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     let mut mac = match Hmac::<Sha256>::new_from_slice(pepper) {
         Ok(mac) => mac,
         // HMAC takes keys of any length.

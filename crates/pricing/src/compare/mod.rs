@@ -20,6 +20,7 @@ use crate::{currency::Currency, schedule::Multiplier};
 
 /// Whose traffic a figure covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostScope)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// This key's alone.
@@ -30,7 +31,7 @@ pub enum Scope {
 }
 
 /// What an upstream said of itself at a moment. Absent figures were not said; a zero was.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// When.
     pub at: DateTime<Utc>,
@@ -93,6 +94,7 @@ pub struct Use {
 
 /// A span of time: later than `from`, up to and with `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostWindow)]
 #[expect(missing_docs, reason = "see above")]
 pub struct Window {
     pub from: DateTime<Utc>,
@@ -101,6 +103,7 @@ pub struct Window {
 
 /// Why a pair of snapshots, or a part of it, was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostSkip)]
 #[serde(rename_all = "snake_case")]
 pub enum Skip {
     /// Another key or account.
@@ -117,6 +120,7 @@ pub enum Skip {
 
 /// The figure a track rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostBasis)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The upstream's own counters.
@@ -129,6 +133,7 @@ pub enum Basis {
 
 /// How it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostStatus)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Nothing speaks against the bill.
@@ -141,6 +146,7 @@ pub enum Status {
 
 /// Why it looks so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostReason)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Charged as said.
@@ -173,6 +179,7 @@ pub enum Reason {
 
 /// How much of our own traffic could be priced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostCoverage)]
 pub struct Coverage {
     /// Attempts in the pairs compared.
     pub requests: u64,

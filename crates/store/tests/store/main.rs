@@ -1,6 +1,8 @@
 //! The store against real PostgreSQL.
 
 #[cfg(test)]
+mod billing;
+#[cfg(test)]
 mod cluster;
 #[cfg(test)]
 mod journal;

@@ -70,7 +70,7 @@ async fn ids_are_given_once() {
 async fn next(listener: &mut NewsListener) -> Revision {
     match tokio::time::timeout(Duration::from_secs(30), listener.next()).await.expect("news") {
         News::Revision(revision) => revision,
-        News::Turn(turn) => panic!("{turn:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

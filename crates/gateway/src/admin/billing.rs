@@ -1,0 +1,244 @@
+//! What upstreams charge: asking them now, a multiplier by hand, and whether the bill is right.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use chrono::{DateTime, TimeDelta, Utc};
+use headgate_domain::{Upstream, UpstreamId, upstream::BillingKind};
+use headgate_pricing::{
+    Currency,
+    compare::{Comparison, Window, compare},
+    schedule::Multiplier,
+};
+use headgate_store::billing::{BillingRow, ManualMultiplier, Spoken};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::error::{
+    ApiError,
+    extract::{Body, Path},
+};
+use crate::{
+    billing::{self, RefreshError},
+    control::ControlError,
+    shared::Shared,
+    snapshot::Snapshot,
+};
+
+/// How collecting goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum BillingState {
+    /// Its billing is not asked about.
+    NotAsked,
+    /// Nothing was told yet.
+    Pending,
+    /// All was told.
+    Ok,
+    /// Something was not told: see the warning.
+    Partial,
+    /// The newest collection failed: see the error. Older figures stay in force for a day.
+    Error,
+}
+
+/// What is known of an upstream's billing.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct BillingView {
+    /// How collecting goes.
+    state: BillingState,
+    /// The API that answered.
+    spoken: Option<Spoken>,
+    /// The multiplier in force now, before the credit ratio; as decisions take it.
+    #[schema(value_type = Option<String>)]
+    multiplier: Option<Decimal>,
+    /// What one unit of list price costs: multiplier ÷ credit ratio. What caps are compared with.
+    #[schema(value_type = Option<String>)]
+    price: Option<Decimal>,
+    /// The multiplier was set by hand.
+    manual: bool,
+    /// When the multiplier was stated or set.
+    multiplier_at: Option<DateTime<Utc>>,
+    /// What is left, in `currency`.
+    #[schema(value_type = Option<String>)]
+    remaining: Option<Decimal>,
+    /// The currency the site shows.
+    currency: Option<Currency>,
+    /// There is no end to what is left.
+    unlimited: bool,
+    /// Nothing is left: it is not used.
+    exhausted: bool,
+    /// The upstream's own group that the key belongs to.
+    group: Option<String>,
+    /// When the figures were told.
+    collected_at: Option<DateTime<Utc>>,
+    /// When it was last asked.
+    checked_at: Option<DateTime<Utc>>,
+    /// When it is asked again.
+    due_at: Option<DateTime<Utc>>,
+    /// What the newest figures lack.
+    warning: Option<String>,
+    /// Why the newest collection failed.
+    error: Option<String>,
+}
+
+impl BillingView {
+    /// What is known of an upstream of this snapshot.
+    pub(super) fn of(shared: &Shared, snapshot: &Snapshot, upstream: &Upstream) -> Self {
+        let asked = upstream.spec.billing.kind != BillingKind::None;
+        let row = shared.billing.row(upstream.id);
+        let endpoint = snapshot.upstreams.get(&upstream.id);
+        let status = row
+            .as_ref()
+            .zip(endpoint)
+            .and_then(|(row, endpoint)| billing::current(row, upstream, endpoint, &shared.pepper))
+            .cloned()
+            .unwrap_or_default();
+        let standing = snapshot.standings.get(&upstream.id).copied().unwrap_or_default();
+        let manual = row.as_ref().and_then(|row| row.manual);
+        let figures = status.figures.as_ref();
+        let rate = status.shown.map_or(Decimal::ONE, |shown| shown.rate);
+        let currency = status.shown.map(|shown| shown.currency).or(figures.map(|f| f.currency));
+        let state = match (&status.error, figures, &status.warning) {
+            _ if !asked => BillingState::NotAsked,
+            (Some(_), ..) => BillingState::Error,
+            (None, None, _) => BillingState::Pending,
+            (None, Some(_), Some(_)) => BillingState::Partial,
+            (None, Some(_), None) => BillingState::Ok,
+        };
+        let ratio = upstream.spec.billing.credit_ratio;
+        Self {
+            state,
+            spoken: status.spoken,
+            multiplier: standing.multiplier.map(|m| m.normalize()),
+            price: standing.multiplier.and_then(|m| headgate_routing::price(m, ratio)).map(|p| p.normalize()),
+            manual: manual.is_some(),
+            multiplier_at: manual.map(|manual| manual.at).or(status.multiplier_at),
+            remaining: figures.and_then(|f| f.remaining).and_then(|left| left.checked_mul(rate)).map(|d| d.normalize()),
+            currency,
+            unlimited: status.unlimited,
+            exhausted: standing.exhausted,
+            group: status.group,
+            collected_at: figures.map(|f| f.at),
+            checked_at: status.checked_at,
+            due_at: row.map(|row| row.due_at).filter(|_| asked),
+            warning: status.warning,
+            error: status.error,
+        }
+    }
+}
+
+/// A multiplier set by hand.
+#[derive(Deserialize, ToSchema)]
+struct ManualBody {
+    /// How much; more than 0.
+    #[schema(value_type = String)]
+    multiplier: Decimal,
+}
+
+/// A span of time compared.
+#[derive(Serialize, ToSchema)]
+struct WindowView {
+    /// `1h`, `24h` or `7d`.
+    window: &'static str,
+    /// What was found.
+    comparison: Comparison,
+}
+
+/// Whether an upstream charged what it said.
+#[derive(Serialize, ToSchema)]
+struct CostsView {
+    /// The upstream.
+    upstream_id: UpstreamId,
+    /// What its billing says now.
+    billing: BillingView,
+    /// The comparison over the last hour, day and week.
+    windows: Vec<WindowView>,
+}
+
+pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
+    OpenApiRouter::new().routes(routes!(refresh)).routes(routes!(set, unset)).routes(routes!(costs))
+}
+
+fn view(shared: &Shared, id: UpstreamId) -> Result<BillingView, ApiError> {
+    let snapshot = shared.snapshot.load_full();
+    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
+    Ok(BillingView::of(shared, &snapshot, upstream))
+}
+
+/// Ask an upstream for its billing now
+///
+/// Waits for the result, which takes ten seconds at most, or twenty if it is being asked already. A collection that failed is told in `error`.
+#[utoipa::path(post, path = "/upstreams/{id}/billing/refresh", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = BillingView)))]
+async fn refresh(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<BillingView>, ApiError> {
+    match billing::refresh(&shared, id).await {
+        Ok(()) => Ok(Json(view(&shared, id)?)),
+        Err(RefreshError::NotFound) => Err(ApiError::not_found("upstream")),
+        Err(why @ RefreshError::NotAsked) => Err(ApiError::bad_request(why.to_string()).with_field("billing.kind")),
+        Err(RefreshError::Control(why)) => Err(why.into()),
+        Err(RefreshError::Database(why)) => Err(ControlError::from(why).into()),
+    }
+}
+
+/// Set the multiplier by hand
+///
+/// It goes before what the upstream states until it is removed.
+#[utoipa::path(put, path = "/upstreams/{id}/billing/multiplier", tag = "upstreams", params(("id" = i64, Path)), request_body = ManualBody, responses((status = 200, body = BillingView)))]
+async fn set(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<UpstreamId>,
+    Body(body): Body<ManualBody>,
+) -> Result<Json<BillingView>, ApiError> {
+    if body.multiplier <= Decimal::ZERO {
+        return Err(ApiError::bad_request("a multiplier is greater than 0").with_field("multiplier"));
+    }
+    let manual = ManualMultiplier { multiplier: body.multiplier, at: shared.clock.wall() };
+    by_hand(&shared, id, Some(&manual)).await
+}
+
+/// Remove the multiplier set by hand
+#[utoipa::path(delete, path = "/upstreams/{id}/billing/multiplier", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = BillingView)))]
+async fn unset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<BillingView>, ApiError> {
+    by_hand(&shared, id, None).await
+}
+
+async fn by_hand(
+    shared: &Shared,
+    id: UpstreamId,
+    manual: Option<&ManualMultiplier>,
+) -> Result<Json<BillingView>, ApiError> {
+    view(shared, id)?;
+    let database = shared.control.database()?;
+    let stored = database.set_manual_multiplier(id, manual, shared.clock.wall()).await;
+    stored.map_err(ControlError::from)?;
+    billing::read(shared, &database, Some(id)).await;
+    tracing::info!(upstream.id = id.0, set = manual.is_some(), "multiplier changed by hand");
+    Ok(Json(view(shared, id)?))
+}
+
+/// Whether an upstream charged what it said
+///
+/// Over the last hour, day and week: its own figures against our own records.
+#[utoipa::path(get, path = "/costs/{upstream}", tag = "prices", params(("upstream" = i64, Path)), responses((status = 200, body = CostsView)))]
+async fn costs(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<CostsView>, ApiError> {
+    let billing = view(&shared, id)?;
+    let database = shared.control.database()?;
+    let now = shared.clock.wall();
+    let spans = [("1h", TimeDelta::hours(1)), ("24h", TimeDelta::hours(24)), ("7d", TimeDelta::days(7))];
+    let widest = now - TimeDelta::days(7);
+    let mut snapshots = database.billing_snapshots(id, widest, now).await.map_err(ControlError::from)?;
+    if let Some(manual) = shared.billing.row(id).and_then(|row: BillingRow| row.manual) {
+        for snapshot in snapshots.iter_mut().filter(|s| s.at >= manual.at || s.multiplier.is_none()) {
+            snapshot.multiplier = Some(Multiplier::flat(manual.multiplier));
+        }
+    }
+    let from = snapshots.first().map_or(widest, |first| first.at.min(widest));
+    let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
+    let uses = database.billed_uses(id, from, now, currency).await.map_err(ControlError::from)?;
+    let window = |(window, span)| {
+        let comparison = compare(Window { from: now - span, to: now }, &snapshots, &uses);
+        WindowView { window, comparison }
+    };
+    Ok(Json(CostsView { upstream_id: id, billing, windows: spans.map(window).into() }))
+}

@@ -1,0 +1,244 @@
+//! What upstreams' billing APIs said: the newest of each upstream, and the snapshots that comparisons rest on.
+
+use chrono::{DateTime, Utc};
+use headgate_domain::UpstreamId;
+use headgate_pricing::{
+    Currency,
+    compare::{Snapshot, Use},
+    schedule::Multiplier,
+};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
+
+use crate::{
+    database::{Database, DatabaseError},
+    news::BILLING,
+};
+
+/// The API that answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spoken {
+    /// sub2api's.
+    Sub2api,
+    /// new-api's.
+    Newapi,
+}
+
+/// How a site shows amounts that it keeps in another unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Its currency.
+    pub currency: Currency,
+    /// Its units for one of the snapshots' currency.
+    pub rate: Decimal,
+}
+
+/// The newest that is known of an upstream. A failed collection leaves the figures as they were.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BillingStatus {
+    /// Whose figures these are, as [`Snapshot::key`]; those of another key or address count for nothing.
+    pub key: u64,
+    /// The API that answered last.
+    pub spoken: Option<Spoken>,
+    /// The figures of the newest collection that worked.
+    pub figures: Option<Snapshot>,
+    /// There is no end to the balance.
+    pub unlimited: bool,
+    /// The newest multiplier stated, which may be older than the figures.
+    pub multiplier: Option<Multiplier>,
+    /// When it was stated.
+    pub multiplier_at: Option<DateTime<Utc>>,
+    /// The upstream's own group that the key belongs to.
+    pub group: Option<String>,
+    /// How the site shows amounts.
+    pub shown: Option<Shown>,
+    /// What was missing in the newest collection that worked.
+    pub warning: Option<String>,
+    /// Why the newest collection failed.
+    pub error: Option<String>,
+    /// Collections that failed in a row.
+    pub failures: u32,
+    /// When it was last asked.
+    pub checked_at: Option<DateTime<Utc>>,
+}
+
+/// A multiplier that a person set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManualMultiplier {
+    /// How much.
+    pub multiplier: Decimal,
+    /// When it was set.
+    pub at: DateTime<Utc>,
+}
+
+/// All that is kept of an upstream, but for its snapshots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BillingRow {
+    /// When it is next asked.
+    pub due_at: DateTime<Utc>,
+    /// What its API said.
+    pub status: BillingStatus,
+    /// What a person said.
+    pub manual: Option<ManualMultiplier>,
+}
+
+impl Database {
+    /// What is known, of one upstream or of all.
+    pub async fn billing(&self, of: Option<UpstreamId>) -> Result<Vec<(UpstreamId, BillingRow)>, DatabaseError> {
+        let rows = sqlx::query!(
+            r#"select upstream_id, due_at, status as "status: Json<BillingStatus>", manual as "manual: Json<ManualMultiplier>"
+            from headgate.billing_status where $1::bigint is null or upstream_id = $1"#,
+            of.map(|id| id.0)
+        )
+        .fetch_all(self.pool())
+        .await?;
+        let row = rows.into_iter().map(|row| {
+            let manual = row.manual.map(|manual| manual.0);
+            (UpstreamId(row.upstream_id), BillingRow { due_at: row.due_at, status: row.status.0, manual })
+        });
+        Ok(row.collect())
+    }
+
+    /// Takes the next collection upon this process, if it is due `by` then. One of several processes gets it; the
+    /// others may try again at `again`.
+    pub async fn claim_billing(
+        &self,
+        upstream: UpstreamId,
+        by: DateTime<Utc>,
+        again: DateTime<Utc>,
+    ) -> Result<bool, DatabaseError> {
+        let done = sqlx::query!(
+            "insert into headgate.billing_status as s (upstream_id, due_at) values ($1, $2)
+            on conflict (upstream_id) do update set due_at = excluded.due_at where s.due_at <= $3",
+            upstream.0,
+            again,
+            by
+        )
+        .execute(self.pool())
+        .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// Keeps what a collection found, with its figures if it worked, and tells every process.
+    pub async fn store_billing(
+        &self,
+        upstream: UpstreamId,
+        status: &BillingStatus,
+        figures: Option<&Snapshot>,
+        due: DateTime<Utc>,
+    ) -> Result<(), DatabaseError> {
+        let mut transaction = self.pool().begin().await?;
+        sqlx::query!(
+            "insert into headgate.billing_status (upstream_id, due_at, status) values ($1, $2, $3)
+            on conflict (upstream_id) do update set due_at = excluded.due_at, status = excluded.status",
+            upstream.0,
+            due,
+            Json(status) as _
+        )
+        .execute(&mut *transaction)
+        .await?;
+        if let Some(figures) = figures {
+            sqlx::query!(
+                "insert into headgate.billing_snapshots (upstream_id, at, figures) values ($1, $2, $3)
+                on conflict do nothing",
+                upstream.0,
+                figures.at,
+                Json(figures) as _
+            )
+            .execute(&mut *transaction)
+            .await?;
+        }
+        sqlx::query!("select pg_notify($1, $2::bigint::text)", BILLING, upstream.0).execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Sets or removes what a person says of the multiplier, and tells every process.
+    pub async fn set_manual_multiplier(
+        &self,
+        upstream: UpstreamId,
+        manual: Option<&ManualMultiplier>,
+        now: DateTime<Utc>,
+    ) -> Result<(), DatabaseError> {
+        let mut transaction = self.pool().begin().await?;
+        sqlx::query!(
+            "insert into headgate.billing_status (upstream_id, due_at, manual) values ($1, $2, $3)
+            on conflict (upstream_id) do update set manual = excluded.manual",
+            upstream.0,
+            now,
+            manual.map(Json) as _
+        )
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query!("select pg_notify($1, $2::bigint::text)", BILLING, upstream.0).execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// An upstream's snapshots of a span of time, oldest first, with the one before it.
+    pub async fn billing_snapshots(
+        &self,
+        upstream: UpstreamId,
+        from: DateTime<Utc>,
+        to: DateTime<Utc>,
+    ) -> Result<Vec<Snapshot>, DatabaseError> {
+        let rows = sqlx::query_scalar!(
+            r#"select figures as "figures: Json<Snapshot>" from headgate.billing_snapshots
+            where upstream_id = $1 and at <= $3 and at >= coalesce(
+                (select max(at) from headgate.billing_snapshots where upstream_id = $1 and at <= $2), $2)
+            order by at"#,
+            upstream.0,
+            from,
+            to
+        );
+        Ok(rows.fetch_all(self.pool()).await?.into_iter().map(|row| row.0).collect())
+    }
+
+    /// Our own attempts of an upstream that ended after `from` and by `to` and that it may have charged for, with
+    /// their list price where it is in `currency`.
+    pub async fn billed_uses(
+        &self,
+        upstream: UpstreamId,
+        from: DateTime<Utc>,
+        to: DateTime<Utc>,
+        currency: Currency,
+    ) -> Result<Vec<Use>, DatabaseError> {
+        // A request lasts a day at most; the bound on its start spares the older partitions.
+        let rows = sqlx::query!(
+            r#"select completed_at, case when cost_currency = $4 then cost::text end as list,
+                cost is not null and cost_gaps is null as "complete!"
+            from headgate.attempts
+            where upstream_id = $1 and started_at > $2::timestamptz - interval '1 day' and started_at <= $3
+                and completed_at > $2 and completed_at <= $3
+                and (outcome in ('success', 'partial') or usage_source is not null)
+            order by completed_at"#,
+            upstream.0,
+            from,
+            to,
+            currency.as_str()
+        );
+        let rows = rows.fetch_all(self.pool()).await?;
+        let used = rows.into_iter().map(|row| Use {
+            at: row.completed_at,
+            list: row.list.and_then(|text| text.parse().ok()),
+            complete: row.complete,
+            observed_at_most: None,
+        });
+        Ok(used.collect())
+    }
+
+    /// Removes older snapshots, but never the newest two of an upstream.
+    pub async fn forget_billing(&self, before: DateTime<Utc>) -> Result<(), DatabaseError> {
+        sqlx::query!(
+            "delete from headgate.billing_snapshots s where at < $1 and 2 <=
+                (select count(*) from headgate.billing_snapshots n where n.upstream_id = s.upstream_id and n.at > s.at)",
+            before
+        )
+        .execute(self.pool())
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! What billing APIs said, kept and forgotten.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use headgate_domain::UpstreamId;
+use headgate_pricing::{
+    Currency,
+    compare::{Scope, Snapshot},
+    schedule::{Multiplier, Peak},
+};
+use headgate_store::billing::{BillingStatus, ManualMultiplier};
+use rust_decimal::Decimal;
+
+use crate::support;
+
+const UPSTREAM: UpstreamId = UpstreamId(7);
+
+fn at(hour: i64) -> DateTime<Utc> {
+    "2026-06-01T00:00:00Z".parse::<DateTime<Utc>>().unwrap() + TimeDelta::hours(hour)
+}
+
+fn snapshot(hour: i64) -> Snapshot {
+    let time = |text: &str| text.parse().unwrap();
+    let peak = Peak {
+        start: time("18:00:00"),
+        end: time("22:00:00"),
+        factor: Decimal::TWO,
+        zone: "Asia/Shanghai".parse().unwrap(),
+    };
+    Snapshot {
+        at: at(hour),
+        key: u64::MAX - 1,
+        currency: Currency::USD,
+        list: Some("2.3799".parse().unwrap()),
+        charged: Some("0.118995".parse().unwrap()),
+        requests: Some(3),
+        remaining: Some(Decimal::from(hour)),
+        multiplier: Some(Multiplier { base: Decimal::ONE, peak: Some(peak) }),
+        counters: Scope::Key,
+        balance: Scope::Account,
+    }
+}
+
+#[tokio::test]
+async fn a_collection_is_kept_as_it_was_told_and_a_persons_word_beside_it() {
+    let database = support::database().await;
+    let manual = ManualMultiplier { multiplier: Decimal::TWO, at: at(0) };
+    database.set_manual_multiplier(UPSTREAM, Some(&manual), at(0)).await.unwrap();
+    let told = snapshot(1);
+    let status = BillingStatus { key: told.key, figures: Some(told.clone()), ..BillingStatus::default() };
+    database.store_billing(UPSTREAM, &status, Some(&told), at(2)).await.unwrap();
+    let (id, row) = database.billing(Some(UPSTREAM)).await.unwrap().remove(0);
+    assert_eq!((id, row.due_at, row.manual, row.status), (UPSTREAM, at(2), Some(manual), status));
+    assert_eq!(database.billing_snapshots(UPSTREAM, at(0), at(9)).await.unwrap(), [told]);
+    database.set_manual_multiplier(UPSTREAM, None, at(3)).await.unwrap();
+    assert_eq!(database.billing(None).await.unwrap().remove(0).1.manual, None);
+}
+
+#[tokio::test]
+async fn one_of_several_processes_gets_a_collection() {
+    let database = support::database().await;
+    let claim = |by, again| database.claim_billing(UPSTREAM, by, again);
+    let (one, two) = tokio::join!(claim(at(0), at(1)), claim(at(0), at(1)));
+    assert_eq!(usize::from(one.unwrap()) + usize::from(two.unwrap()), 1);
+    assert!(!claim(at(0), at(2)).await.unwrap(), "it is not due yet");
+    assert!(claim(at(1), at(2)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_span_of_snapshots_has_the_one_before_it_and_the_newest_two_are_never_forgotten() {
+    let database = support::database().await;
+    for hour in 0..5 {
+        let told = snapshot(hour);
+        database.store_billing(UPSTREAM, &BillingStatus::default(), Some(&told), at(hour)).await.unwrap();
+    }
+    let hours = async || {
+        let all = database.billing_snapshots(UPSTREAM, at(-9), at(99)).await.unwrap();
+        all.iter().map(|s| (s.at - at(0)).num_hours()).collect::<Vec<_>>()
+    };
+    let span = database.billing_snapshots(UPSTREAM, at(1) + TimeDelta::minutes(30), at(3)).await.unwrap();
+    assert_eq!(span.iter().map(|s| (s.at - at(0)).num_hours()).collect::<Vec<_>>(), [1, 2, 3]);
+    database.forget_billing(at(2)).await.unwrap();
+    assert_eq!(hours().await, [2, 3, 4]);
+    database.forget_billing(at(99)).await.unwrap();
+    assert_eq!(hours().await, [3, 4]);
+}
