@@ -41,7 +41,7 @@ impl Setup {
             "log_timezone=UTC",
             "timezone=UTC",
             "cluster_name=headgate",
-            "max_connections=40",
+            "max_connections=100",
             "shared_buffers=64MB",
             "max_wal_size=512MB",
             "jit=off",
