@@ -290,3 +290,14 @@ fn the_built_in_shell_is_a_function_with_its_actions_members() {
     assert_eq!(sent["messages"][1]["content"][0]["input"], json!({"command":["ls"],"env":{"A":"b"},"timeout_ms":5}));
     assert_eq!(sent["messages"][2]["content"][0]["content"][0]["text"], "{\"a\":1}");
 }
+
+#[test]
+fn what_a_model_adds_to_the_built_in_shells_action_is_left_out() {
+    let body = json!({"model":"m","tools":[{"type":"local_shell"}],"input":[{"role":"user","content":"x"}]});
+    let input = json!({"command":["ls"],"timeout_ms":5,"city":"Rome","type":"rm"});
+    let answer = json!({"id":"msg_1","type":"message","role":"assistant","model":"m","stop_reason":"tool_use",
+        "content":[{"type":"tool_use","id":"t","name":"local_shell","input":input}],"usage":{"input_tokens":1,"output_tokens":1}});
+    let told = Route::new(Responses, UpstreamKind::Claude).answer_whole(&body, answer.to_string().as_bytes()).json();
+    let action = &told["output"][0]["action"];
+    assert_eq!(action, &json!({"type":"exec","command":["ls"],"timeout_ms":5,"env":{}}), "{told}");
+}

@@ -117,7 +117,8 @@ fn call(head: &CallHead, input: &str, id: &str, status: Status) -> Value {
         CallKind::LocalShell => {
             let mut action = Out::default();
             action.put("type", "exec");
-            action.0.extend(members(input));
+            // A model may add members of its own; clients know these, and what it is called is ours to say.
+            action.0.extend(members(input).into_iter().filter(|(name, _)| SHELL_ACTION.contains(&name.as_str())));
             action.0.entry("command").or_insert_with(|| json!([]));
             action.0.entry("env").or_insert_with(|| json!({}));
             out.put("type", "local_shell_call");
@@ -137,6 +138,9 @@ fn call(head: &CallHead, input: &str, id: &str, status: Status) -> Value {
     }
     out.into()
 }
+
+/// What an action of the built-in shell may say besides its type.
+const SHELL_ACTION: [&str; 5] = ["command", "env", "timeout_ms", "user", "working_directory"];
 
 fn members(input: &str) -> serde_json::Map<String, Value> {
     match freeform::object(input) {
