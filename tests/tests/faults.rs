@@ -41,9 +41,9 @@ struct World {
     _second: Fake,
 }
 
-async fn world(settings: &str) -> World {
-    let (top, second) = (Fake::start().await, Fake::start().await);
-    let headgate = Headgate::start(&format!(
+/// Two tiers of one upstream each.
+fn configuration(settings: &str, top: &Fake, second: &Fake) -> String {
+    format!(
         "version: 1
 settings: {{ {settings} }}
 upstreams: [ {{ name: top, base_url: '{}' }}, {{ name: second, base_url: '{}' }} ]
@@ -52,8 +52,12 @@ keys: [ {{ name: k, group: g, secret: {KEY} }} ]
 ",
         top.url(),
         second.url()
-    ))
-    .await;
+    )
+}
+
+async fn world(settings: &str) -> World {
+    let (top, second) = (Fake::start().await, Fake::start().await);
+    let headgate = Headgate::start(&configuration(settings, &top, &second)).await;
     World { top, headgate: Arc::new(headgate), _second: second }
 }
 
@@ -192,17 +196,9 @@ async fn a_top_upstream_that_flaps_costs_no_request() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cooldown_goes_on_where_it_was_after_a_restart() {
     let (top, second) = (Fake::start().await, Fake::start().await);
-    let mut headgate = Headgate::start(&format!(
-        "version: 1
-settings: {{ breaker_failures: 1, breaker_open: 20s, breaker_open_max: 20s }}
-upstreams: [ {{ name: top, base_url: '{}' }}, {{ name: second, base_url: '{}' }} ]
-groups: [ {{ name: g, members: [ {{ upstream: top, priority: 1 }}, {{ upstream: second, priority: 2 }} ] }} ]
-keys: [ {{ name: k, group: g, secret: {KEY} }} ]
-",
-        top.url(),
-        second.url()
-    ))
-    .await;
+    let mut headgate =
+        Headgate::start(&configuration("breaker_failures: 1, breaker_open: 20s, breaker_open_max: 20s", &top, &second))
+            .await;
     top.always(Behaviour::status(500));
     assert_eq!(headgate.ask(PATHS[0], "m", false).send().await.unwrap().status(), 200);
     let before = headgate.health("top").await["open_ms"].as_u64().unwrap();
@@ -237,16 +233,8 @@ async fn a_clock_that_jumps_by_an_hour_leaves_nothing_stuck_and_loses_nothing() 
     let control = folder.path().join("clock");
     std::fs::write(&control, "+0").unwrap();
     let (top, second) = (Fake::start().await, Fake::start().await);
-    let mut setup = Setup::new(&format!(
-        "version: 1
-settings: {{ breaker_failures: 1, breaker_open: 1s, breaker_open_max: 1s }}
-upstreams: [ {{ name: top, base_url: '{}' }}, {{ name: second, base_url: '{}' }} ]
-groups: [ {{ name: g, members: [ {{ upstream: top, priority: 1 }}, {{ upstream: second, priority: 2 }} ] }} ]
-keys: [ {{ name: k, group: g, secret: {KEY} }} ]
-",
-        top.url(),
-        second.url()
-    ));
+    let mut setup =
+        Setup::new(&configuration("breaker_failures: 1, breaker_open: 1s, breaker_open_max: 1s", &top, &second));
     for (name, value) in clock_that_jumps(&control) {
         setup = setup.env(name, &value);
     }

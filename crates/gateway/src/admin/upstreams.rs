@@ -248,15 +248,22 @@ pub(super) async fn bring_back(shared: &Shared, section: Section, id: i64) -> Re
     Ok(Json(SavedView { id, revision, new_key: None }))
 }
 
+/// Does something to an upstream's health at a person's wish, and shows the upstream afterwards.
+fn by_hand(shared: &Shared, id: UpstreamId, what: &str, act: impl FnOnce()) -> Result<Json<UpstreamView>, ApiError> {
+    let snapshot = shared.snapshot.load_full();
+    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
+    act();
+    tracing::info!(upstream.name = %upstream.name, what, "by hand");
+    Ok(Json(view(shared, &snapshot, upstream)))
+}
+
 /// Close the breaker and forget cooldowns and exclusions
 #[utoipa::path(post, path = "/upstreams/{id}/reset", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = UpstreamView)))]
 async fn reset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<UpstreamView>, ApiError> {
-    let snapshot = shared.snapshot.load_full();
-    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
-    shared.routing.lock().health.reset(id);
-    shared.alerts.tell(Signal::Cleared(id, None));
-    tracing::info!(upstream.name = %upstream.name, "reset by hand");
-    Ok(Json(view(&shared, &snapshot, upstream)))
+    by_hand(&shared, id, "reset", || {
+        shared.routing.lock().health.reset(id);
+        shared.alerts.tell(Signal::Cleared(id, None));
+    })
 }
 
 /// A model by the name its upstream knows.
@@ -273,22 +280,16 @@ async fn reset_model(
     Path(id): Path<UpstreamId>,
     Body(body): Body<NamedModel>,
 ) -> Result<Json<UpstreamView>, ApiError> {
-    let snapshot = shared.snapshot.load_full();
-    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
-    shared.routing.lock().health.reset_model(id, &body.model);
-    shared.alerts.tell(Signal::Cleared(id, Some(body.model.clone())));
-    tracing::info!(upstream.name = %upstream.name, model = body.model, "exclusion ended by hand");
-    Ok(Json(view(&shared, &snapshot, upstream)))
+    by_hand(&shared, id, "exclusion ended", || {
+        shared.routing.lock().health.reset_model(id, &body.model);
+        shared.alerts.tell(Signal::Cleared(id, Some(body.model)));
+    })
 }
 
 /// End every wait of the upstream: what still fails waits again
 #[utoipa::path(post, path = "/upstreams/{id}/retry", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = UpstreamView)))]
 async fn retry(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<UpstreamView>, ApiError> {
-    let snapshot = shared.snapshot.load_full();
-    let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
-    shared.routing.lock().health.try_now(id, shared.now());
-    tracing::info!(upstream.name = %upstream.name, "tried again by hand");
-    Ok(Json(view(&shared, &snapshot, upstream)))
+    by_hand(&shared, id, "tried again", || shared.routing.lock().health.try_now(id, shared.now()))
 }
 
 /// What to do to several upstreams.
