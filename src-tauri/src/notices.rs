@@ -37,12 +37,24 @@ pub enum Notice {
     Model,
     /// A budget is nearly spent, or is.
     Budget,
+    /// Little or nothing is left at an upstream.
+    Balance,
+    /// An upstream's multiplier, cap or bill, or that its billing cannot be read.
+    Billing,
 }
 
 impl Notice {
     /// All of them, in the order in which they matter.
-    pub const ALL: [Self; 6] =
-        [Self::Group, Self::UpstreamOpened, Self::UpstreamClosed, Self::Credential, Self::Model, Self::Budget];
+    pub const ALL: [Self; 8] = [
+        Self::Group,
+        Self::UpstreamOpened,
+        Self::UpstreamClosed,
+        Self::Credential,
+        Self::Model,
+        Self::Budget,
+        Self::Balance,
+        Self::Billing,
+    ];
 
     fn of(event: AlertEvent) -> Option<Self> {
         Some(match event {
@@ -54,6 +66,12 @@ impl Notice {
             }
             AlertEvent::ModelGone | AlertEvent::ModelBack => Self::Model,
             AlertEvent::Budget => Self::Budget,
+            AlertEvent::BalanceLow => Self::Balance,
+            AlertEvent::MultiplierChanged
+            | AlertEvent::OverCap
+            | AlertEvent::CollectionFailing
+            | AlertEvent::BillingWarning
+            | AlertEvent::BillingCleared => Self::Billing,
             AlertEvent::Test => return None,
         })
     }

@@ -199,6 +199,7 @@ fn lines(shown: &Shown) -> Vec<String> {
         Cause::CredentialRejected(name) => format!("{name}: {}", say(Word::KeyRejected)),
         Cause::ModelGone { name, model } => format!("{name}: {} {model}", say(Word::ModelGone)),
         Cause::BudgetSpent(name) => format!("{name}: {}", say(Word::BudgetSpent)),
+        Cause::OverCap(name) => format!("{name}: {}", say(Word::OverCap)),
         Cause::CredentialsMissing(name) => format!("{name}: {}", say(Word::KeyMissing)),
     }));
     lines.extend(shown.today.map(|count| format!("{}: {}", say(Word::Today), grouped(count))));

@@ -42,6 +42,8 @@ pub enum Word {
     ModelGone,
     /// Cause: after the name of an access key or group.
     BudgetSpent,
+    /// Cause: after an upstream's name.
+    OverCap,
     /// State of the whole.
     Healthy,
     /// State of the whole.
@@ -82,6 +84,7 @@ impl Language {
             Word::KeyMissing => ("its key was not found", "找不到密钥"),
             Word::ModelGone => ("no longer has", "已没有模型"),
             Word::BudgetSpent => ("budget spent", "预算已用尽"),
+            Word::OverCap => ("above the multiplier cap", "超过倍率上限"),
             Word::Healthy => ("Healthy", "正常"),
             Word::Degraded => ("Degraded", "降级"),
             Word::Down => ("Down", "中断"),

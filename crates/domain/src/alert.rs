@@ -38,13 +38,25 @@ pub enum AlertEvent {
     GroupBack,
     /// A budget is used to 80, 95 or 100 hundredths.
     Budget,
+    /// Little or nothing is left at an upstream.
+    BalanceLow,
+    /// An upstream states another multiplier than before.
+    MultiplierChanged,
+    /// An upstream costs more than a group allows.
+    OverCap,
+    /// An upstream's billing could not be read for longer than half an hour.
+    CollectionFailing,
+    /// An upstream charges, or states, more than is explained.
+    BillingWarning,
+    /// One of these, but for a changed multiplier, is over.
+    BillingCleared,
     /// A person pressed the button. Every target takes it; none can list it.
     Test,
 }
 
 impl AlertEvent {
     /// All that a target can list.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 16] = [
         Self::UpstreamOpened,
         Self::UpstreamClosed,
         Self::CredentialRejected,
@@ -55,6 +67,12 @@ impl AlertEvent {
         Self::GroupDown,
         Self::GroupBack,
         Self::Budget,
+        Self::BalanceLow,
+        Self::MultiplierChanged,
+        Self::OverCap,
+        Self::CollectionFailing,
+        Self::BillingWarning,
+        Self::BillingCleared,
     ];
 
     /// Its word in documents and files.
@@ -70,13 +88,22 @@ impl AlertEvent {
             Self::GroupDown => "group_down",
             Self::GroupBack => "group_back",
             Self::Budget => "budget",
+            Self::BalanceLow => "balance_low",
+            Self::MultiplierChanged => "multiplier_changed",
+            Self::OverCap => "over_cap",
+            Self::CollectionFailing => "collection_failing",
+            Self::BillingWarning => "billing_warning",
+            Self::BillingCleared => "billing_cleared",
             Self::Test => "test",
         }
     }
 
     /// Whether it says that something is well again.
     pub fn is_recovery(self) -> bool {
-        matches!(self, Self::UpstreamClosed | Self::CredentialAccepted | Self::ModelBack | Self::GroupBack)
+        matches!(
+            self,
+            Self::UpstreamClosed | Self::CredentialAccepted | Self::ModelBack | Self::GroupBack | Self::BillingCleared
+        )
     }
 }
 

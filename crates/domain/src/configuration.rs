@@ -17,7 +17,7 @@ use crate::{
     protocol::Protocol,
     settings::SettingsPatch,
     span::Span,
-    upstream::{self, Limits, Upstream},
+    upstream::{self, Billing, Limits, Upstream},
 };
 
 /// Every object of one revision. It holds no secret: those are in the vault, under the ids that stand here.
@@ -202,6 +202,20 @@ impl Check {
         }
         if spec.billing.credit_ratio.is_some_and(|r| r <= Decimal::ZERO) {
             self.problem(format!("{path}.billing.credit_ratio"), "is not greater than 0");
+        }
+        self.billing(&path, &spec.billing);
+    }
+
+    fn billing(&mut self, path: &str, billing: &Billing) {
+        let (least, most) = (Span::secs(60), Span::secs(86_400));
+        if let Some(interval) = billing.interval.filter(|i| *i < least || *i > most) {
+            self.problem(format!("{path}.billing.interval"), format!("{interval} is not between 1m and 24h"));
+        }
+        if billing.low_balance.is_some_and(|low| low.is_sign_negative()) {
+            self.problem(format!("{path}.billing.low_balance"), "is below 0");
+        }
+        if billing.access_token.is_some() && billing.user_id.is_none() {
+            self.problem(format!("{path}.billing.user_id"), "is absent; the access token belongs to a user's number");
         }
     }
 

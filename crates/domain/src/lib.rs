@@ -6,6 +6,7 @@
 pub mod alert;
 pub mod audit;
 pub mod budget;
+pub mod concern;
 pub mod configuration;
 pub mod cost;
 pub mod diff;
@@ -30,6 +31,7 @@ pub mod usage;
 pub use alert::AlertEvent;
 pub use audit::{AttemptRecord, ErrorSource, Outcome, RequestRecord};
 pub use budget::{BudgetLevel, BudgetOwner, BudgetSpan};
+pub use concern::Concern;
 pub use configuration::Configuration;
 pub use cost::{CostColumns, RequestCost, UsageSource};
 pub use failure::{Class, Detail, Failure, UpstreamError};

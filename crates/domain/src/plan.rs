@@ -75,6 +75,9 @@ pub fn accounts_needed(current: &Configuration, file: &ConfigFile) -> Vec<String
         if entry.spec.proxy.as_ref().and_then(MaskedUrl::secret).is_some() {
             accounts.push(known.proxy_account());
         }
+        if entry.spec.billing.access_token.as_ref().is_some_and(|token| !token.is_mask()) {
+            accounts.push(known.access_token_account());
+        }
     }
     for (at, entry) in file.alerts.iter().flatten().enumerate() {
         if let Some(known) = current.alerts.get(at) {
@@ -369,6 +372,15 @@ impl Planner<'_, '_> {
                 }
                 let account = upstream.proxy_account();
                 self.seal_url(proxy, account, known.and_then(|u| u.spec.proxy.as_ref()), "upstreams", &name, "proxy");
+            }
+            if let Some(token) = &mut entry.spec.billing.access_token {
+                if token.expose().is_empty() || !token.expose().bytes().all(|b| b.is_ascii_graphic()) {
+                    let path = format!("upstreams[{name}].billing.access_token");
+                    self.problem(path, "is empty, or has characters that no header can carry");
+                }
+                let had = known.is_some_and(|u| u.spec.billing.access_token.is_some());
+                let account = upstream.access_token_account();
+                self.seal(token, account, had, "upstreams", &name, "billing.access_token");
             }
             upstream.spec = entry.spec;
             if let Some(known) = known

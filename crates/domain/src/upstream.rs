@@ -124,7 +124,7 @@ pub enum BillingKind {
 }
 
 /// How the upstream bills.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Billing {
     /// The billing API.
@@ -132,6 +132,18 @@ pub struct Billing {
     /// Credits bought with one unit of money; absent: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit_ratio: Option<rust_decimal::Decimal>,
+    /// How often it is asked; absent: every ten minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Span>,
+    /// A balance below it is told as low, in the currency the site shows; absent: what would not last a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_balance: Option<rust_decimal::Decimal>,
+    /// An access token of the account, by which single charges can be read (new-api); kept in the vault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_token: Option<Masked>,
+    /// The account's number, which belongs to the access token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<u64>,
 }
 
 /// What differs between upstreams of one kind: a named base and overrides of single keys (`docs/configuration.md`).
@@ -333,6 +345,11 @@ impl Upstream {
     /// The vault's account of the proxy URL with its user information.
     pub fn proxy_account(&self) -> String {
         format!("upstream/{}/proxy", self.id)
+    }
+
+    /// The vault's account of the billing API's access token.
+    pub fn access_token_account(&self) -> String {
+        format!("upstream/{}/billing.access_token", self.id)
     }
 
     /// The vault's account of one own header's value.

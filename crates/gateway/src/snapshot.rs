@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     alerts::Target,
-    billing::{Known, Standing},
+    billing::{Access, Known, Standing},
     outbound::{Client, Clients},
 };
 
@@ -105,6 +105,8 @@ pub struct Endpoint {
     pub profile: Option<ProfileSpec>,
     /// Headers of its own.
     pub headers: HeaderMap,
+    /// What opens the account at its billing API.
+    pub billing_access: Option<Access>,
     /// The header for the affinity key's value.
     pub session_header: Option<HeaderName>,
     /// The proxy as it may be shown; `None` is direct or the environment's.
@@ -294,6 +296,7 @@ fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Cli
         credentials,
         profile: u.spec.profile.clone(),
         headers,
+        billing_access: billing_access(u, secrets),
         session_header: u.spec.session_header.as_ref().and_then(|h| HeaderName::try_from(h).ok()),
         proxy: proxy.map(|p| p.masked()).filter(|p| p != "direct"),
         limits,
@@ -316,6 +319,13 @@ pub struct Trial<'a> {
     pub proxy: Option<String>,
 }
 
+fn billing_access(u: &Upstream, secrets: &Resolved) -> Option<Access> {
+    u.spec.billing.access_token.as_ref()?;
+    let mut token = HeaderValue::from_str(secrets.get(&u.access_token_account())?.expose()).ok()?;
+    token.set_sensitive(true);
+    Some(Access { token, user: u.spec.billing.user_id? })
+}
+
 impl Trial<'_> {
     /// Makes it ready to be called.
     pub fn endpoint(self, clients: &Clients) -> Endpoint {
@@ -336,6 +346,7 @@ impl Trial<'_> {
             credentials: credential.into_iter().collect(),
             profile: None,
             headers: HeaderMap::new(),
+            billing_access: None,
             session_header: None,
             proxy: None,
             limits: TimeLimits { connect: limit, first_response: limit * 2, idle: limit * 2, non_stream: limit * 2 },

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use headgate_domain::{AlertEvent, BudgetLevel, BudgetOwner, BudgetSpan, Class, CredentialId, GroupId, UpstreamId};
+use headgate_domain::{
+    AlertEvent, BudgetLevel, BudgetOwner, BudgetSpan, Class, Concern, CredentialId, GroupId, UpstreamId,
+};
 
 use crate::pool::{Pool, PoolMember};
 
@@ -22,13 +24,18 @@ pub enum Subject {
     Group(GroupId),
     /// A budget that is used to a share; each share is told of by itself.
     Budget(BudgetOwner, BudgetSpan, BudgetLevel),
+    /// An upstream's money.
+    Money(UpstreamId, Concern),
 }
 
 impl Subject {
     /// The upstream it belongs to.
     pub fn upstream(&self) -> Option<UpstreamId> {
         match self {
-            Self::Upstream(upstream) | Self::Credential(upstream, _) | Self::Model(upstream, _) => Some(*upstream),
+            Self::Upstream(upstream)
+            | Self::Credential(upstream, _)
+            | Self::Model(upstream, _)
+            | Self::Money(upstream, _) => Some(*upstream),
             Self::Group(_) | Self::Budget(..) => None,
         }
     }

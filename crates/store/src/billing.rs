@@ -1,10 +1,12 @@
 //! What upstreams' billing APIs said: the newest of each upstream, and the snapshots that comparisons rest on.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
-use headgate_domain::UpstreamId;
+use headgate_domain::{Concern, UpstreamId};
 use headgate_pricing::{
     Currency,
-    compare::{Snapshot, Use},
+    compare::{Reason, Snapshot, Status, Use},
     schedule::Multiplier,
 };
 use rust_decimal::Decimal;
@@ -63,6 +65,52 @@ pub struct BillingStatus {
     pub failures: u32,
     /// When it was last asked.
     pub checked_at: Option<DateTime<Utc>>,
+    /// Since when no collection has worked.
+    pub failing_since: Option<DateTime<Utc>>,
+    /// The multiplier that was stated before the present one.
+    pub multiplier_before: Option<Multiplier>,
+    /// When the present one was first stated in its place.
+    pub multiplier_changed_at: Option<DateTime<Utc>>,
+    /// What the newest figures say of the last day.
+    pub day: Option<Day>,
+    /// List prices of single charges, as far as they are counted.
+    pub listed: Option<Listed>,
+}
+
+/// The list prices of single charges, added up since they were first read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// The sum.
+    pub total: Decimal,
+    /// The newest second counted.
+    pub at: DateTime<Utc>,
+    /// What is counted of it.
+    pub ids: Vec<String>,
+}
+
+/// What the newest figures say of the day before them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Day {
+    /// Whether the upstream charged what it said.
+    pub status: Status,
+    /// Why it looks so.
+    pub reason: Reason,
+    /// How much more was charged, or stated, than explained, in the figures' currency.
+    pub excess: Option<Decimal>,
+    /// What was spent, in the figures' currency.
+    pub spent: Option<Decimal>,
+}
+
+/// What people were told of an upstream's money.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToldConcerns {
+    /// What holds, as far as it was told.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub concerns: BTreeSet<Concern>,
+    /// Which change of the multiplier was told last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multiplier_changed_at: Option<DateTime<Utc>>,
 }
 
 /// A multiplier that a person set.
@@ -83,13 +131,16 @@ pub struct BillingRow {
     pub status: BillingStatus,
     /// What a person said.
     pub manual: Option<ManualMultiplier>,
+    /// What people were told.
+    pub told: ToldConcerns,
 }
 
 impl Database {
     /// What is known, of one upstream or of all.
     pub async fn billing(&self, of: Option<UpstreamId>) -> Result<Vec<(UpstreamId, BillingRow)>, DatabaseError> {
         let rows = sqlx::query!(
-            r#"select upstream_id, due_at, status as "status: Json<BillingStatus>", manual as "manual: Json<ManualMultiplier>"
+            r#"select upstream_id, due_at, status as "status: Json<BillingStatus>", manual as "manual: Json<ManualMultiplier>",
+                told as "told: Json<ToldConcerns>"
             from headgate.billing_status where $1::bigint is null or upstream_id = $1"#,
             of.map(|id| id.0)
         )
@@ -97,7 +148,8 @@ impl Database {
         .await?;
         let row = rows.into_iter().map(|row| {
             let manual = row.manual.map(|manual| manual.0);
-            (UpstreamId(row.upstream_id), BillingRow { due_at: row.due_at, status: row.status.0, manual })
+            let (status, told) = (row.status.0, row.told.0);
+            (UpstreamId(row.upstream_id), BillingRow { due_at: row.due_at, status, manual, told })
         });
         Ok(row.collect())
     }
@@ -154,6 +206,33 @@ impl Database {
         sqlx::query!("select pg_notify($1, $2::bigint::text)", BILLING, upstream.0).execute(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(())
+    }
+
+    /// Takes it upon this process to tell people what has changed since `before`, and tells every process. One of
+    /// several gets it.
+    pub async fn claim_concerns(
+        &self,
+        upstream: UpstreamId,
+        before: &ToldConcerns,
+        after: &ToldConcerns,
+    ) -> Result<bool, DatabaseError> {
+        let mut transaction = self.pool().begin().await?;
+        let done = sqlx::query!(
+            "update headgate.billing_status set told = $3 where upstream_id = $1 and told = $2",
+            upstream.0,
+            Json(before) as _,
+            Json(after) as _
+        )
+        .execute(&mut *transaction)
+        .await?;
+        let is_ours = done.rows_affected() > 0;
+        if is_ours {
+            sqlx::query!("select pg_notify($1, $2::bigint::text)", BILLING, upstream.0)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(is_ours)
     }
 
     /// Sets or removes what a person says of the multiplier, and tells every process.

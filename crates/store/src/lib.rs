@@ -10,6 +10,7 @@
 pub mod audit;
 pub mod billing;
 pub mod budgets;
+pub mod charges;
 pub mod cluster;
 mod data_dir;
 mod database;

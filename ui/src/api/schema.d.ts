@@ -411,6 +411,120 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/costs/{upstream}/charges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Single charges against single requests
+         * @description One to one: by the request id that both know, else by model, tokens and time. A charge without a request is traffic
+         *     from elsewhere on the same key or account.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description `1h`, `24h` or `7d`, until now. */
+                    window?: "1h" | "24h" | "7d";
+                    /** @description `all`, `differing`, `ours` (requests without a charge) or `theirs` (charges without a request). */
+                    which?: "all" | "differing" | "ours" | "theirs";
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description Rows of a page; 50, at most 200. */
+                    per_page?: number;
+                };
+                header?: never;
+                path: {
+                    upstream: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChargesView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/costs/{upstream}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All that a verdict rests on, as a file
+         * @description Snapshots, single charges and requests with the ids of both sides, the prices used, and the verdict. Its checksum
+         *     stands in the file and in the header `x-headgate-checksum`.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description `1h`, `24h` or `7d`, until now. */
+                    window?: "1h" | "24h" | "7d";
+                    /** @description `json` or `csv`. */
+                    format?: "json" | "csv";
+                };
+                header?: never;
+                path: {
+                    upstream: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": string;
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -3630,6 +3744,7 @@ export interface components {
             kind: components["schemas"]["AlertEvent"];
             /** @description The model it is about, by its name at the upstream. */
             model?: string | null;
+            money?: components["schemas"]["Money"] | null;
             /** @description For people. */
             sentence: components["schemas"]["Sentence"];
             /**
@@ -3647,7 +3762,7 @@ export interface components {
          * @description A turn that people are told of: something stopped serving or needs a person, or it is well again.
          * @enum {string}
          */
-        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "budget" | "test";
+        AlertEvent: "upstream_opened" | "upstream_closed" | "credential_rejected" | "credential_exhausted" | "credential_accepted" | "model_gone" | "model_back" | "group_down" | "group_back" | "budget" | "balance_low" | "multiplier_changed" | "over_cap" | "collection_failing" | "billing_warning" | "billing_cleared" | "test";
         /**
          * Format: int64
          * @description An alert target.
@@ -3875,18 +3990,69 @@ export interface components {
             /** @description The revision in force afterwards. */
             revision: components["schemas"]["Revision"];
         };
+        /** @description One attempt of ours that the upstream may have charged for. */
+        BilledRequest: {
+            /**
+             * Format: int32
+             * @description The number of the attempt.
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            began: string;
+            /** @description Whether that has all parts; otherwise it is a lower bound. */
+            complete: boolean;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended: string;
+            /** @description Our id of the request. */
+            id: string;
+            /** @description Its list price by these tokens, in dollars. */
+            list?: string | null;
+            /** @description The model, by the name the upstream was asked for. */
+            model: string;
+            /** @description The multiplier stated at the time. */
+            multiplier?: string | null;
+            /** @description The entry of the price list, or the own rule's pattern, by which it was priced. */
+            price_entry?: string | null;
+            /** @description The version of the price list. */
+            price_version?: string | null;
+            /** @description The upstream's id of it. */
+            upstream_request_id?: string | null;
+            /** @description The tokens the upstream reported with its answer. */
+            usage: components["schemas"]["Usage"];
+        };
         /** @description How the upstream bills. */
         Billing: {
+            /** @default null */
+            access_token: components["schemas"]["Masked"] | null;
             /**
              * @description Credits bought with one unit of money; absent: 1.
              * @default null
              */
             credit_ratio: string | null;
+            /** @default null */
+            interval: components["schemas"]["Span"] | null;
             /**
              * @description The billing API.
              * @default none
              */
             kind: components["schemas"]["BillingKind"];
+            /**
+             * @description A balance below it is told as low, in the currency the site shows; absent: what would not last a day.
+             * @default null
+             */
+            low_balance: string | null;
+            /**
+             * Format: int64
+             * @description The account's number, which belongs to the access token.
+             * @default null
+             */
+            user_id: number | null;
         };
         /**
          * @description Which billing API the upstream has.
@@ -3931,6 +4097,8 @@ export interface components {
              * @description When the figures were told.
              */
             collected_at?: string | null;
+            /** @description What needs a person. */
+            concerns: components["schemas"]["Concern"][];
             currency?: components["schemas"]["Currency"] | null;
             /**
              * Format: date-time
@@ -3939,8 +4107,15 @@ export interface components {
             due_at?: string | null;
             /** @description Why the newest collection failed. */
             error?: string | null;
+            /** @description How much more was charged, or stated, than explained in that day, in `currency`. */
+            excess?: string | null;
             /** @description Nothing is left: it is not used. */
             exhausted: boolean;
+            /**
+             * Format: date-time
+             * @description Since when no collection has worked.
+             */
+            failing_since?: string | null;
             /** @description The upstream's own group that the key belongs to. */
             group?: string | null;
             /** @description The multiplier was set by hand. */
@@ -3952,15 +4127,26 @@ export interface components {
              * @description When the multiplier was stated or set.
              */
             multiplier_at?: string | null;
+            /** @description The multiplier stated before the present one. */
+            multiplier_before?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first stated otherwise.
+             */
+            multiplier_changed_at?: string | null;
             /** @description What one unit of list price costs: multiplier ÷ credit ratio. What caps are compared with. */
             price?: string | null;
+            reason?: components["schemas"]["CostReason"] | null;
             /** @description What is left, in `currency`. */
             remaining?: string | null;
+            /** @description What was spent in that day, in `currency`, as far as its API tells. */
+            spent_day?: string | null;
             spoken?: components["schemas"]["Spoken"] | null;
             /** @description How collecting goes. */
             state: components["schemas"]["BillingState"];
             /** @description There is no end to what is left. */
             unlimited: boolean;
+            verdict?: components["schemas"]["CostStatus"] | null;
             /** @description What the newest figures lack. */
             warning?: string | null;
         };
@@ -4102,6 +4288,84 @@ export interface components {
             /** @description The revision in force afterwards. */
             revision: components["schemas"]["Revision"];
         };
+        /** @description One request as an upstream has charged for it. */
+        Charge: {
+            /**
+             * Format: date-time
+             * @description When it was charged, to the second at best.
+             */
+            at: string;
+            /** @description What was charged, in dollars. */
+            charged: string;
+            /** @description Tells it from the upstream's other charges. */
+            id: string;
+            /** @description The key it was charged to, by its name there. */
+            key?: string | null;
+            /** @description Its list price, in dollars. */
+            list?: string | null;
+            /** @description The model. */
+            model: string;
+            /** @description The multiplier applied. */
+            multiplier?: string | null;
+            /** @description The upstream's id of the request. */
+            request_id?: string | null;
+            /** @description The tokens charged for. */
+            usage: components["schemas"]["Usage"];
+        };
+        /**
+         * @description In what a charge differs from the request.
+         * @enum {string}
+         */
+        ChargeDifference: "tokens_exceeded" | "cached_as_fresh" | "list_exceeded" | "multiplier_exceeded";
+        /**
+         * @description How both were found to belong together.
+         * @enum {string}
+         */
+        ChargeMatch: "id" | "tokens" | "time";
+        /** @description A charge, a request, or both. */
+        ChargePair: {
+            by?: components["schemas"]["ChargeMatch"] | null;
+            charge?: components["schemas"]["Charge"] | null;
+            /** @description In what they differ. */
+            differences: components["schemas"]["ChargeDifference"][];
+            request?: components["schemas"]["BilledRequest"] | null;
+        };
+        /** @description Sums of a reconciliation, in dollars. */
+        ChargeSums: {
+            /** @description What was charged for matched requests. */
+            charged: string;
+            /** @description What was charged where something differs. */
+            charged_differing: string;
+            /** @description What was charged for traffic from elsewhere. */
+            charged_elsewhere: string;
+            /** @description How often each difference was found. */
+            differences: [
+                "tokens_exceeded" | "cached_as_fresh" | "list_exceeded" | "multiplier_exceeded",
+                number
+            ][];
+            /** @description Of these, such as differ. */
+            differing: number;
+            /** @description Charges with their request. */
+            matched: number;
+            /** @description Requests without a charge. */
+            ours: number;
+            /** @description Charges without a request: traffic from elsewhere. */
+            theirs: number;
+        };
+        /** @description Single charges against single requests, newest first. */
+        ChargesView: {
+            compared?: components["schemas"]["CostWindow"] | null;
+            /** @description Older rows were left out: there were too many. */
+            is_cut: boolean;
+            /** @description The page. */
+            items: components["schemas"]["ChargePair"][];
+            /** @description Sums of the whole window. */
+            sums: components["schemas"]["ChargeSums"];
+            /** @description Rows of this kind in all. */
+            total: number;
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+        };
         ChosenView: {
             credential?: components["schemas"]["CredentialId"] | null;
             selection?: components["schemas"]["Selection"] | null;
@@ -4148,6 +4412,25 @@ export interface components {
             status: components["schemas"]["CostStatus"];
             /** @description What was asked about. */
             window: components["schemas"]["CostWindow"];
+        };
+        /** @description Something about an upstream's money that holds at a moment. */
+        Concern: {
+            /** @enum {string} */
+            kind: "balance_low";
+        } | {
+            /** @enum {string} */
+            kind: "multiplier_changed";
+        } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            kind: "over_cap";
+        } | {
+            /** @enum {string} */
+            kind: "collection_failing";
+        } | {
+            /** @enum {string} */
+            kind: "billing_warning";
         };
         /** @description A state and its reason. */
         Condition: {
@@ -5130,6 +5413,8 @@ export interface components {
             /** @description How much; more than 0. */
             multiplier: string;
         };
+        /** @description A text that is a secret as a whole (a header value, a signing key). It is printed as `***`. */
+        Masked: string;
         /** @description A URL whose user information is secret. It is printed with `***` in its place. */
         MaskedUrl: string;
         /** @description A price that was found. */
@@ -6600,6 +6885,50 @@ export interface components {
             revision: components["schemas"]["Revision"];
         };
         /**
+         * @description Tokens of one answer, in counters that mean the same for every protocol.
+         *
+         *     Total input is `fresh + read + write_5m + write_1h + write_other`. A counter that was not reported is `None`,
+         *     a reported zero is `Some(0)`.
+         */
+        Usage: {
+            /**
+             * Format: int64
+             * @description Input tokens neither read from nor written to a cache.
+             */
+            fresh?: number | null;
+            /**
+             * Format: int64
+             * @description Output tokens, reasoning included.
+             */
+            output?: number | null;
+            /**
+             * Format: int64
+             * @description Input tokens read from a cache.
+             */
+            read?: number | null;
+            /**
+             * Format: int64
+             * @description Reasoning tokens, a part of `output`.
+             */
+            reasoning?: number | null;
+            wire?: components["schemas"]["Protocol"] | null;
+            /**
+             * Format: int64
+             * @description Input tokens written to a cache that lives an hour.
+             */
+            write_1h?: number | null;
+            /**
+             * Format: int64
+             * @description Input tokens written to a cache that lives five minutes.
+             */
+            write_5m?: number | null;
+            /**
+             * Format: int64
+             * @description Input tokens written to a cache of unknown life.
+             */
+            write_other?: number | null;
+        };
+        /**
          * @description [`Usage`] under the names of its columns; absent counters were not reported. The `observed_…` are estimates
          *     by what passed through, whatever was reported.
          */
@@ -6732,6 +7061,67 @@ export interface components {
             /** @enum {string} */
             kind: "budget_spent";
         }) | {
+            currency?: components["schemas"]["Currency"] | null;
+            /** @enum {string} */
+            kind: "balance_low";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description What is left, in `currency`. */
+            remaining?: string | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description The multiplier before. */
+            before?: string | null;
+            /** @enum {string} */
+            kind: "multiplier_changed";
+            /** @description The multiplier stated now. */
+            multiplier?: string | null;
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description The group's cap. */
+            cap?: string | null;
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @description The group's name. */
+            group_name: components["schemas"]["Name"];
+            /** @enum {string} */
+            kind: "over_cap";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description What one unit of list price costs. */
+            price?: string | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description Why. */
+            error: string;
+            /** @enum {string} */
+            kind: "collection_failing";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since?: string | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            currency?: components["schemas"]["Currency"] | null;
+            /** @description How much more, in `currency`. */
+            excess?: string | null;
+            /** @enum {string} */
+            kind: "billing_warning";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            reason?: components["schemas"]["CostReason"] | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
             /** @description Why. */
             error: string;
             /** @enum {string} */

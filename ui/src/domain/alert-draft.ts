@@ -31,6 +31,12 @@ export const EVENTS: readonly AlertEvent[] = [
   "model_gone",
   "model_back",
   "budget",
+  "balance_low",
+  "over_cap",
+  "multiplier_changed",
+  "billing_warning",
+  "collection_failing",
+  "billing_cleared",
 ];
 
 /** Robots with a signature of their own. */

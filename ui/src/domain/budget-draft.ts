@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Budget } from "@/api/types";
 import { text } from "@/i18n";
+import { amountRule } from "./checks";
 
 export interface BudgetDraft {
   day: string;
@@ -34,7 +35,7 @@ export function budgetFileOf(draft: BudgetDraft): Record<string, string | null> 
 }
 
 export function budgetCheck() {
-  const amount = z.string().refine((typed) => /^(\d{1,15}(\.\d{1,12})?)?$/.test(typed.trim()), text("errors.amount"));
+  const amount = amountRule();
   const currency = z.string().refine((typed) => /^([a-z0-9]{2,8})?$/i.test(typed.trim()), text("errors.currency"));
   return z.object({ day: amount, month: amount, total: amount, currency });
 }

@@ -24,6 +24,11 @@ export function wholeNumber(min: number, max: number) {
   }, sentence);
 }
 
+/** An amount of money or a factor, or nothing. */
+export function amountRule() {
+  return z.string().refine((typed) => /^(\d{1,15}(\.\d{1,12})?)?$/.test(typed.trim()), text("errors.amount"));
+}
+
 const SPAN = /^(\d+(\.\d+)?(ms|s|m|h|d|w|y)\s*)+$/;
 
 export function spanRule() {

@@ -2,6 +2,7 @@
 import type { RouteLocationRaw } from "vue-router";
 import type { Schemas } from "@/api/client";
 import { text, type MessageKey } from "@/i18n";
+import { amountText } from "@/domain/account";
 import { formatShare, formatSpan } from "@/i18n/format";
 
 export type Finding = Schemas["Finding"];
@@ -17,6 +18,11 @@ export function findingCause(finding: Finding, passed: number): string {
   if (finding.kind === "budget_spent") {
     named.share = formatShare(finding.share);
     named.span = text(`budgets.${finding.span}`);
+  }
+  if (finding.kind === "balance_low") named.left = amountText(finding.remaining, finding.currency);
+  if (finding.kind === "billing_warning") {
+    named.reason = finding.reason ? text(`upstreams.reason_${finding.reason}`) : "";
+    named.excess = amountText(finding.excess, finding.currency);
   }
   const cause = text(`overview.cause_${finding.kind}`, named);
   const remaining = "remaining_ms" in finding ? finding.remaining_ms : null;
@@ -50,11 +56,33 @@ export function fixOf(finding: Finding): Fix {
       return { label: "overview.fix_key", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
     case "budget_spent":
       return { label: "overview.fix_budget", to: budgetPlace(finding) };
+    case "over_cap":
+      return {
+        label: "overview.fix_cap",
+        to: { name: "groups", params: { id: String(finding.group) }, query: { sheet: "rules" } },
+      };
+    case "balance_low":
+    case "multiplier_changed":
+    case "collection_failing":
+    case "billing_warning":
+      return { label: "overview.fix_billing", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
     case "not_configured":
       return { label: "overview.fix_first_run", to: { name: "first-run" } };
     case "database_away":
     case "records_lost":
       return { label: "overview.fix_settings", to: { name: "settings", params: { section: "database" } } };
+  }
+}
+
+/** The upstream whose billing one press asks for anew; none where that would change nothing. */
+export function collectsOf(finding: Finding): number | null {
+  switch (finding.kind) {
+    case "balance_low":
+    case "collection_failing":
+    case "billing_warning":
+      return finding.upstream;
+    default:
+      return null;
   }
 }
 

@@ -7,6 +7,18 @@ export type DraftCredential =
   | { kind: "value"; value: string }
   | { kind: "env"; env: string };
 
+export const BILLING_KINDS = ["none", "auto", "sub2api", "newapi"] as const;
+
+export interface BillingDraft {
+  kind: (typeof BILLING_KINDS)[number];
+  credit_ratio: string;
+  interval: string;
+  low_balance: string;
+  /** `***`: the stored one stays. */
+  access_token: string;
+  user_id: string;
+}
+
 export interface UpstreamDraft {
   name: string;
   base_url: string;
@@ -29,6 +41,7 @@ export interface UpstreamDraft {
   session_header: string;
   /** Name of a vendor's dialect; empty: that of the protocol alone. */
   profile: string;
+  billing: BillingDraft;
 }
 
 export type FileObject = Record<string, unknown>;
@@ -62,6 +75,7 @@ export function emptyDraft(): UpstreamDraft {
     headers: [],
     session_header: "",
     profile: "",
+    billing: { kind: "none", credit_ratio: "", interval: "", low_balance: "", access_token: "", user_id: "" },
   };
 }
 
@@ -99,6 +113,14 @@ export function draftOf(upstream: Upstream): UpstreamDraft {
     headers: Object.entries(upstream.headers ?? {}).map(([name, value]) => ({ name, value })),
     session_header: upstream.session_header ?? "",
     profile: upstream.profile?.base ?? "",
+    billing: {
+      kind: upstream.billing?.kind ?? "none",
+      credit_ratio: upstream.billing?.credit_ratio ?? "",
+      interval: upstream.billing?.interval ?? "",
+      low_balance: upstream.billing?.low_balance ?? "",
+      access_token: upstream.billing?.access_token ?? "",
+      user_id: number(upstream.billing?.user_id),
+    },
   };
 }
 
@@ -112,6 +134,7 @@ export function duplicateOf(upstream: Upstream, name: string): UpstreamDraft {
     credentials: readable.map((c) => ({ kind: "env", env: (c as { env: string }).env })),
     headers: draft.headers.filter((header) => header.value !== "***"),
     proxy: draft.proxy.includes("***") ? "" : draft.proxy,
+    billing: { ...draft.billing, access_token: "", user_id: "" },
   };
 }
 
@@ -158,5 +181,13 @@ export function fileOf(draft: UpstreamDraft): FileObject {
     headers: Object.fromEntries(draft.headers.filter((h) => h.name.trim()).map((h) => [h.name.trim(), h.value])),
     session_header: orNull(draft.session_header),
     profile: draft.profile ? { base: draft.profile } : null,
+    billing: {
+      kind: draft.billing.kind,
+      credit_ratio: orNull(draft.billing.credit_ratio),
+      interval: orNull(draft.billing.interval),
+      low_balance: orNull(draft.billing.low_balance),
+      access_token: orNull(draft.billing.access_token),
+      user_id: numberOrNull(draft.billing.user_id),
+    },
   };
 }

@@ -40,7 +40,16 @@ export interface Host {
 }
 
 /** What the desktop can show a notice of, in the order in which it matters. */
-export const NOTICES = ["group", "upstream_opened", "upstream_closed", "credential", "model", "budget"] as const;
+export const NOTICES = [
+  "group",
+  "upstream_opened",
+  "upstream_closed",
+  "credential",
+  "model",
+  "budget",
+  "balance",
+  "billing",
+] as const;
 export type Notice = (typeof NOTICES)[number];
 
 export interface Shell {

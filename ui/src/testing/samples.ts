@@ -16,6 +16,10 @@ const health = {
   models: [],
 } as const;
 
+export function account(over: Partial<Upstream["account"]> = {}): Upstream["account"] {
+  return { state: "not_asked", manual: false, unlimited: false, exhausted: false, concerns: [], ...over };
+}
+
 export function upstream(over: Partial<Upstream> = {}): Upstream {
   return {
     id: 2,
@@ -28,6 +32,7 @@ export function upstream(over: Partial<Upstream> = {}): Upstream {
     groups: [12],
     condition: { state: "healthy", credentials_missing: false },
     health,
+    account: account(),
     ...over,
   } as unknown as Upstream;
 }

@@ -1,16 +1,15 @@
 //! What upstreams charge: asking them now, a multiplier by hand, and whether the bill is right.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, TimeDelta, Utc};
-use headgate_domain::{Upstream, UpstreamId, upstream::BillingKind};
+use headgate_domain::{Concern, Upstream, UpstreamId, upstream::BillingKind};
 use headgate_pricing::{
     Currency,
-    compare::{Comparison, Window, compare},
-    schedule::Multiplier,
+    compare::{Comparison, Reason, Status, Window},
 };
-use headgate_store::billing::{BillingRow, ManualMultiplier, Spoken};
+use headgate_store::billing::{ManualMultiplier, Spoken};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,7 +20,7 @@ use super::error::{
     extract::{Body, Path},
 };
 use crate::{
-    billing::{self, RefreshError},
+    billing::{self, Evidence, RefreshError},
     control::ControlError,
     shared::Shared,
     snapshot::Snapshot,
@@ -52,19 +51,19 @@ pub(super) struct BillingView {
     spoken: Option<Spoken>,
     /// The multiplier in force now, before the credit ratio; as decisions take it.
     #[schema(value_type = Option<String>)]
-    multiplier: Option<Decimal>,
+    pub(super) multiplier: Option<Decimal>,
     /// What one unit of list price costs: multiplier ÷ credit ratio. What caps are compared with.
     #[schema(value_type = Option<String>)]
-    price: Option<Decimal>,
+    pub(super) price: Option<Decimal>,
     /// The multiplier was set by hand.
     manual: bool,
     /// When the multiplier was stated or set.
     multiplier_at: Option<DateTime<Utc>>,
     /// What is left, in `currency`.
     #[schema(value_type = Option<String>)]
-    remaining: Option<Decimal>,
+    pub(super) remaining: Option<Decimal>,
     /// The currency the site shows.
-    currency: Option<Currency>,
+    pub(super) currency: Option<Currency>,
     /// There is no end to what is left.
     unlimited: bool,
     /// Nothing is left: it is not used.
@@ -80,7 +79,26 @@ pub(super) struct BillingView {
     /// What the newest figures lack.
     warning: Option<String>,
     /// Why the newest collection failed.
-    error: Option<String>,
+    pub(super) error: Option<String>,
+    /// Since when no collection has worked.
+    pub(super) failing_since: Option<DateTime<Utc>>,
+    /// The multiplier stated before the present one.
+    #[schema(value_type = Option<String>)]
+    pub(super) multiplier_before: Option<Decimal>,
+    /// When it was first stated otherwise.
+    multiplier_changed_at: Option<DateTime<Utc>>,
+    /// Whether it charged what it said in the day before `collected_at`.
+    verdict: Option<Status>,
+    /// Why it looks so.
+    pub(super) reason: Option<Reason>,
+    /// How much more was charged, or stated, than explained in that day, in `currency`.
+    #[schema(value_type = Option<String>)]
+    pub(super) excess: Option<Decimal>,
+    /// What was spent in that day, in `currency`, as far as its API tells.
+    #[schema(value_type = Option<String>)]
+    spent_day: Option<Decimal>,
+    /// What needs a person.
+    pub(super) concerns: BTreeSet<Concern>,
 }
 
 impl BillingView {
@@ -108,14 +126,29 @@ impl BillingView {
             (None, Some(_), None) => BillingState::Ok,
         };
         let ratio = upstream.spec.billing.credit_ratio;
+        let shown = |amount: Option<Decimal>| amount.and_then(|n| n.checked_mul(rate)).map(|n| n.normalize());
+        let now = shared.clock.wall();
+        let concerns = row
+            .as_ref()
+            .and_then(|row| billing::concerns(snapshot, upstream, row, &shared.pepper, now))
+            .unwrap_or_default();
+        let day = status.day.as_ref();
         Self {
+            concerns,
+            failing_since: status.failing_since,
+            multiplier_before: status.multiplier_before.as_ref().map(|m| m.base.normalize()),
+            multiplier_changed_at: status.multiplier_changed_at,
+            verdict: day.map(|day| day.status),
+            reason: day.map(|day| day.reason),
+            excess: shown(day.and_then(|day| day.excess)),
+            spent_day: shown(day.and_then(|day| day.spent)),
             state,
             spoken: status.spoken,
             multiplier: standing.multiplier.map(|m| m.normalize()),
             price: standing.multiplier.and_then(|m| headgate_routing::price(m, ratio)).map(|p| p.normalize()),
             manual: manual.is_some(),
             multiplier_at: manual.map(|manual| manual.at).or(status.multiplier_at),
-            remaining: figures.and_then(|f| f.remaining).and_then(|left| left.checked_mul(rate)).map(|d| d.normalize()),
+            remaining: shown(figures.and_then(|f| f.remaining)),
             currency,
             unlimited: status.unlimited,
             exhausted: standing.exhausted,
@@ -227,17 +260,9 @@ async fn costs(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) ->
     let now = shared.clock.wall();
     let spans = [("1h", TimeDelta::hours(1)), ("24h", TimeDelta::hours(24)), ("7d", TimeDelta::days(7))];
     let widest = now - TimeDelta::days(7);
-    let mut snapshots = database.billing_snapshots(id, widest, now).await.map_err(ControlError::from)?;
-    if let Some(manual) = shared.billing.row(id).and_then(|row: BillingRow| row.manual) {
-        for snapshot in snapshots.iter_mut().filter(|s| s.at >= manual.at || s.multiplier.is_none()) {
-            snapshot.multiplier = Some(Multiplier::flat(manual.multiplier));
-        }
-    }
-    let from = snapshots.first().map_or(widest, |first| first.at.min(widest));
-    let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
-    let uses = database.billed_uses(id, from, now, currency).await.map_err(ControlError::from)?;
+    let evidence = Evidence::read(&shared, &database, id, (widest, now), None).await.map_err(ControlError::from)?;
     let window = |(window, span)| {
-        let comparison = compare(Window { from: now - span, to: now }, &snapshots, &uses);
+        let comparison = evidence.compare(Window { from: now - span, to: now });
         WindowView { window, comparison }
     };
     Ok(Json(CostsView { upstream_id: id, billing, windows: spans.map(window).into() }))

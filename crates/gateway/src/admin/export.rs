@@ -191,7 +191,7 @@ fn csv(items: &[Item], head: bool) -> io::Result<Vec<u8>> {
 }
 
 /// A text that a spreadsheet does not take for a formula.
-fn safe(text: Option<&str>) -> String {
+pub(super) fn safe(text: Option<&str>) -> String {
     let text = text.unwrap_or_default();
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
 }

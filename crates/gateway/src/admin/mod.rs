@@ -3,10 +3,12 @@
 mod alerts;
 mod apply;
 mod billing;
+mod charges;
 mod condition;
 mod detect;
 mod error;
 mod events;
+mod evidence;
 mod explain;
 mod export;
 mod groups;
@@ -95,6 +97,8 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(requests::routes())
         .merge(prices::routes())
         .merge(billing::routes())
+        .merge(charges::routes())
+        .merge(evidence::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())

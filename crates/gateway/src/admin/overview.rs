@@ -4,16 +4,21 @@ use std::sync::{Arc, atomic::Ordering};
 
 use axum::{Json, extract::State};
 use chrono::{DateTime, Duration, Utc};
-use headgate_domain::{BudgetLevel, BudgetOwner, BudgetSpan, Class, GroupId, Name, UpstreamId};
+use headgate_domain::{BudgetLevel, BudgetOwner, BudgetSpan, Class, Concern, GroupId, Name, UpstreamId};
+use headgate_pricing::{Currency, compare::Reason};
 use headgate_store::{
     DatabaseError,
     requests::{Filter, ListError, Pace, Share, Spend, Stats},
 };
+use rust_decimal::Decimal;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::condition::{Condition, State as Word, condition};
+use super::{
+    billing::BillingView,
+    condition::{Condition, State as Word, condition},
+};
 use crate::{
     budgets::BudgetState,
     incidents::Incident,
@@ -125,6 +130,73 @@ enum What {
         share: f64,
         /// When it begins anew; absent: never.
         resets_at: Option<DateTime<Utc>>,
+    },
+    /// Little or nothing is left at an upstream.
+    BalanceLow {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// What is left, in `currency`.
+        #[schema(value_type = Option<String>)]
+        remaining: Option<Decimal>,
+        /// The currency the site shows.
+        currency: Option<Currency>,
+    },
+    /// An upstream states another multiplier than a day ago.
+    MultiplierChanged {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// The multiplier before.
+        #[schema(value_type = Option<String>)]
+        before: Option<Decimal>,
+        /// The multiplier stated now.
+        #[schema(value_type = Option<String>)]
+        multiplier: Option<Decimal>,
+    },
+    /// A group does not use an upstream because it costs more than its cap.
+    OverCap {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// The group.
+        group: GroupId,
+        /// The group's name.
+        group_name: Name,
+        /// What one unit of list price costs.
+        #[schema(value_type = Option<String>)]
+        price: Option<Decimal>,
+        /// The group's cap.
+        #[schema(value_type = Option<String>)]
+        cap: Option<Decimal>,
+    },
+    /// An upstream's billing could not be read for longer than half an hour.
+    CollectionFailing {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// Why.
+        error: String,
+        /// Since when.
+        since: Option<DateTime<Utc>>,
+    },
+    /// An upstream charges, or states, more than is explained.
+    BillingWarning {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// Why.
+        reason: Option<Reason>,
+        /// How much more, in `currency`.
+        #[schema(value_type = Option<String>)]
+        excess: Option<Decimal>,
+        /// The currency the site shows.
+        currency: Option<Currency>,
     },
     /// The database does not answer; records wait in the journal.
     DatabaseAway {
@@ -281,6 +353,8 @@ pub enum Cause {
     CredentialsMissing(Name),
     /// A key or group has spent its budget.
     BudgetSpent(Name),
+    /// An upstream costs more than a group allows.
+    OverCap(Name),
 }
 
 /// Looks at what memory knows.
@@ -306,7 +380,14 @@ impl What {
             Self::CredentialsMissing { name, .. } => Some(Cause::CredentialsMissing(name)),
             Self::ModelGone { name, model, .. } => Some(Cause::ModelGone { name, model }),
             Self::BudgetSpent { name, share, .. } => (share >= 1.0).then_some(Cause::BudgetSpent(name)),
-            Self::NotConfigured | Self::DatabaseAway { .. } | Self::RecordsLost { .. } => None,
+            Self::OverCap { name, .. } => Some(Cause::OverCap(name)),
+            Self::BalanceLow { .. }
+            | Self::MultiplierChanged { .. }
+            | Self::CollectionFailing { .. }
+            | Self::BillingWarning { .. }
+            | Self::NotConfigured
+            | Self::DatabaseAway { .. }
+            | Self::RecordsLost { .. } => None,
         }
     }
 }
@@ -409,8 +490,48 @@ fn budgets(shared: &Shared, snapshot: &Snapshot) -> Vec<Finding> {
     findings
 }
 
+/// What about upstreams' money needs a person. Only what keeps an upstream from serving makes the whole degraded.
+fn money(shared: &Shared, snapshot: &Snapshot) -> Vec<Finding> {
+    let configuration = &snapshot.configuration;
+    let mut findings = Vec::new();
+    for of in &configuration.upstreams {
+        let told = BillingView::of(shared, snapshot, of);
+        let (upstream, name) = (of.id, of.name.clone());
+        for concern in told.concerns {
+            let name = name.clone();
+            let (severity, what) = match concern {
+                Concern::BalanceLow => {
+                    let (remaining, currency) = (told.remaining, told.currency);
+                    (Severity::Info, What::BalanceLow { upstream, name, remaining, currency })
+                }
+                Concern::MultiplierChanged => {
+                    let (before, multiplier) = (told.multiplier_before, told.multiplier);
+                    (Severity::Info, What::MultiplierChanged { upstream, name, before, multiplier })
+                }
+                Concern::OverCap { group } => {
+                    let Some(group) = configuration.group(group) else { continue };
+                    let (group, group_name, cap) = (group.id, group.name.clone(), group.spec.max_multiplier);
+                    let price = told.price;
+                    (Severity::Degraded, What::OverCap { upstream, name, group, group_name, price, cap })
+                }
+                Concern::CollectionFailing => {
+                    let (error, since) = (told.error.clone().unwrap_or_default(), told.failing_since);
+                    (Severity::Info, What::CollectionFailing { upstream, name, error, since })
+                }
+                Concern::BillingWarning => {
+                    let (reason, excess, currency) = (told.reason, told.excess, told.currency);
+                    (Severity::Info, What::BillingWarning { upstream, name, reason, excess, currency })
+                }
+            };
+            findings.push(Finding { severity, what });
+        }
+    }
+    findings
+}
+
 fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
     let mut findings = budgets(shared, snapshot);
+    findings.extend(money(shared, snapshot));
     let mut add = |severity, what| findings.push(Finding { severity, what });
     let configuration = &snapshot.configuration;
     if configuration.upstreams.is_empty() || configuration.groups.is_empty() || configuration.keys.is_empty() {

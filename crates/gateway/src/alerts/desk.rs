@@ -72,11 +72,10 @@ impl Desk {
     fn take(&mut self, signal: Signal) {
         let snapshot = self.shared.snapshot.load_full();
         let pools = pools(&snapshot);
-        let is_heard = matches!(signal, Signal::Heard(_) | Signal::Budget { is_heard: true, .. });
+        let is_heard = matches!(signal, Signal::Heard(_) | Signal::News { is_heard: true, .. });
         let news = match signal {
             Signal::Turned(turn) | Signal::Heard(turn) => self.wrongs.take(turn, pools),
-            // Who counts knows what of it is news.
-            Signal::Budget { turn, .. } => vec![turn],
+            Signal::News { turn, .. } => vec![turn],
             Signal::Cleared(upstream, model) => self.wrongs.clear(upstream, model.as_deref(), pools),
             Signal::Configured => {
                 self.listeners.retain(|id, _| snapshot.alerts.iter().any(|target| target.id == *id));
@@ -131,7 +130,7 @@ impl Desk {
 }
 
 fn to_house(shared: &Shared, snapshot: &Snapshot, told: &Told, id: Uuid, at: DateTime<Utc>) {
-    if let Some(document) = AlertDocument::of(told, id, at, snapshot) {
+    if let Some(document) = AlertDocument::of(told, id, at, snapshot, &shared.billing) {
         tracing::info!(alert.kind = document.kind.as_str(), "{}", document.sentence.en);
         shared.events.send(Event::Alerted { alert: Box::new(document) });
     }
@@ -146,7 +145,7 @@ fn to_target(
     id: Uuid,
     at: DateTime<Utc>,
 ) {
-    if let Some(document) = AlertDocument::of(told, id, at, snapshot) {
+    if let Some(document) = AlertDocument::of(told, id, at, snapshot, &shared.billing) {
         listener.courier.give(shared, target, Arc::new(document));
     }
 }
@@ -163,9 +162,10 @@ fn is_there(snapshot: &Snapshot, subject: &Subject) -> bool {
         Subject::Credential(upstream, Some(id)) => {
             configuration.upstream(*upstream).is_some_and(|u| u.credentials.iter().any(|c| c.id == *id))
         }
-        Subject::Upstream(upstream) | Subject::Model(upstream, _) | Subject::Credential(upstream, None) => {
-            configuration.upstream(*upstream).is_some()
-        }
+        Subject::Upstream(upstream)
+        | Subject::Model(upstream, _)
+        | Subject::Credential(upstream, None)
+        | Subject::Money(upstream, _) => configuration.upstream(*upstream).is_some(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! What an alert says: a document for programs, a sentence for people.
 
 use chrono::{DateTime, Utc};
-use headgate_domain::{AlertEvent, BudgetLevel, BudgetOwner, BudgetSpan, Class, Name, audit::clip, group::Budget};
+use headgate_domain::{
+    AlertEvent, BudgetLevel, BudgetOwner, BudgetSpan, Class, Concern, Name, audit::clip, group::Budget,
+};
 use headgate_pricing::{Currency, budget};
 use headgate_routing::{Subject, Told};
 use rust_decimal::Decimal;
@@ -9,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::snapshot::Snapshot;
+use super::money::{self, Money};
+use crate::{billing::Billing, snapshot::Snapshot};
 
 /// Model names come from clients.
 const MODEL: usize = 200;
@@ -72,6 +75,8 @@ pub struct AlertDocument {
     key: Option<Named>,
     /// The budget it is about.
     budget: Option<BudgetUse>,
+    /// What it says of the upstream's money.
+    money: Option<Money>,
     /// The model it is about, by its name at the upstream.
     model: Option<String>,
     /// What it was before: `closed`, `accepted`, `available`, `served`, or what the recovery is from.
@@ -90,7 +95,7 @@ pub struct AlertDocument {
 
 impl AlertDocument {
     /// The document of what is told. `None` if what it is about has been removed meanwhile.
-    pub fn of(told: &Told, id: Uuid, at: DateTime<Utc>, snapshot: &Snapshot) -> Option<Self> {
+    pub fn of(told: &Told, id: Uuid, at: DateTime<Utc>, snapshot: &Snapshot, billing: &Billing) -> Option<Self> {
         let Told { turn, suppressed } = told;
         let configuration = &snapshot.configuration;
         let mut document = Self { class: turn.class, suppressed: *suppressed, ..Self::empty(turn.event, id, at) };
@@ -118,6 +123,15 @@ impl AlertDocument {
                 document.group = Some(named(group.id.0, &group.name));
                 document.budget = Some(BudgetUse::of(group.spec.budget.as_ref()?, *span, *level)?);
             }
+            Subject::Money(upstream, concern) => {
+                let upstream = configuration.upstream(*upstream)?;
+                document.money = Some(Money::of(*concern, snapshot, upstream, billing.row(upstream.id).as_ref()));
+                if let Concern::OverCap { group } = concern {
+                    let group = configuration.group(*group)?;
+                    document.group = Some(named(group.id.0, &group.name));
+                }
+                (document.from, document.to) = money::states(*concern, turn.event);
+            }
             Subject::Upstream(_) | Subject::Credential(..) => {}
         }
         document.sentence = sentence(&document);
@@ -141,6 +155,7 @@ impl AlertDocument {
             group: None,
             key: None,
             budget: None,
+            money: None,
             model: None,
             from: None,
             to: None,
@@ -167,7 +182,14 @@ fn states(event: AlertEvent) -> (Option<&'static str>, Option<&'static str>) {
         AlertEvent::ModelBack => ("gone", "available"),
         AlertEvent::GroupDown => ("served", "down"),
         AlertEvent::GroupBack => ("down", "served"),
-        AlertEvent::Budget | AlertEvent::Test => return (None, None),
+        AlertEvent::Budget
+        | AlertEvent::BalanceLow
+        | AlertEvent::MultiplierChanged
+        | AlertEvent::OverCap
+        | AlertEvent::CollectionFailing
+        | AlertEvent::BillingWarning
+        | AlertEvent::BillingCleared
+        | AlertEvent::Test => return (None, None),
     };
     (Some(from), Some(to))
 }
@@ -275,6 +297,15 @@ fn sentence(document: &AlertDocument) -> Sentence {
         ),
         AlertEvent::GroupBack => (format!("Group {group} is served again."), format!("分组 {group} 已恢复服务。")),
         AlertEvent::Budget => budget_sentence(document),
+        AlertEvent::BalanceLow
+        | AlertEvent::MultiplierChanged
+        | AlertEvent::OverCap
+        | AlertEvent::CollectionFailing
+        | AlertEvent::BillingWarning
+        | AlertEvent::BillingCleared => {
+            let money = document.money.as_ref();
+            money.map(|money| money.sentence(document.kind, &upstream, &group)).unwrap_or_default()
+        }
         AlertEvent::Test => {
             ("This is a test: alerts reach this place.".to_owned(), "这是一条测试消息：告警可以送达此处。".to_owned())
         }
@@ -314,7 +345,8 @@ mod tests {
     fn document(subject: Subject, event: AlertEvent, class: Class, suppressed: u32) -> Option<serde_json::Value> {
         let told = Told { turn: Turn::new(subject, event, class), suppressed };
         let at = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
-        AlertDocument::of(&told, Uuid::nil(), at, &snapshot()).map(|d| serde_json::to_value(d).unwrap())
+        AlertDocument::of(&told, Uuid::nil(), at, &snapshot(), &Billing::default())
+            .map(|d| serde_json::to_value(d).unwrap())
     }
 
     #[test]
@@ -326,7 +358,7 @@ mod tests {
             serde_json::json!({
                 "id": "00000000-0000-0000-0000-000000000000", "kind": "credential_rejected",
                 "at": "2027-01-15T08:00:00Z", "upstream": {"id": 7, "name": "relay-a"}, "credential": 2,
-                "group": null, "key": null, "budget": null, "model": null, "from": "accepted", "to": "rejected", "class": "credential",
+                "group": null, "key": null, "budget": null, "money": null, "model": null, "from": "accepted", "to": "rejected", "class": "credential",
                 "suppressed": 3,
                 "sentence": {
                     "en": "Upstream relay-a refuses key 2; replace it. It turned 3 more times in between.",

@@ -8,6 +8,7 @@ mod courier;
 mod desk;
 mod document;
 mod log;
+mod money;
 mod post;
 mod shape;
 mod target;
@@ -36,9 +37,9 @@ pub enum Signal {
     Turned(Turn),
     /// Another process on the database had it turn, and tells the targets.
     Heard(Turn),
-    /// A budget is used to a share that people are told of.
-    Budget {
-        /// Which, and how far.
+    /// Who found it knows that it is news: a budget that is used to a share, an upstream's money.
+    News {
+        /// What.
         turn: Turn,
         /// Another process on the database tells the targets.
         is_heard: bool,

@@ -88,12 +88,33 @@ pub struct Ask<'a> {
     pub endpoint: &'a Endpoint,
     /// Its credential.
     pub credential: &'a HeaderValue,
+    /// What opens the account itself.
+    pub access: Option<&'a Access>,
+}
+
+/// An access token of an account.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The token.
+    pub token: HeaderValue,
+    /// The account's number.
+    pub user: u64,
 }
 
 impl Ask<'_> {
     /// Asks with the credential.
     pub async fn get(&self, path: &'static str) -> Result<Value, AskError> {
-        self.ask(path, Some(self.credential)).await
+        self.ask(path, "", self.headers(Some(self.credential))).await
+    }
+
+    /// Asks as the account itself.
+    pub async fn get_as_user(&self, path: &'static str, query: &str) -> Result<Value, AskError> {
+        let access = self.access.ok_or(AskError::NoCredential)?;
+        let mut headers = self.headers(None);
+        headers.insert(header::AUTHORIZATION, access.token.clone());
+        // Older versions need it, newer ones ignore it.
+        headers.insert("new-api-user", HeaderValue::from(access.user));
+        self.ask(path, query, headers).await
     }
 
     /// Asks with the credential for something whose questions the site counts.
@@ -107,7 +128,7 @@ impl Ask<'_> {
 
     /// Asks for what everybody may know; the credential stays here.
     pub async fn get_open(&self, path: &'static str) -> Result<Value, AskError> {
-        self.ask(path, None).await
+        self.ask(path, "", self.headers(None)).await
     }
 
     /// What the site's limits go by.
@@ -124,14 +145,15 @@ impl Ask<'_> {
         format!("{root}{path}")
     }
 
-    async fn ask(&self, path: &'static str, credential: Option<&HeaderValue>) -> Result<Value, AskError> {
+    async fn ask(&self, path: &'static str, query: &str, headers: HeaderMap) -> Result<Value, AskError> {
         let site = self.site();
         let now = self.shared.now();
         self.shared.billing.budgets.lock().awake(&site, now).map_err(|until| resting(now, until))?;
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = Method::GET;
-        *request.uri_mut() = self.url(path).parse().map_err(|_| AskError::broken(path, "its URL is none"))?;
-        *request.headers_mut() = self.headers(credential);
+        *request.uri_mut() =
+            self.url(&format!("{path}{query}")).parse().map_err(|_| AskError::broken(path, "its URL is none"))?;
+        *request.headers_mut() = headers;
         let answer = self.endpoint.client.call(request).await.map_err(|why| AskError::Unreachable(why.to_string()))?;
         let status = answer.status();
         if status == StatusCode::TOO_MANY_REQUESTS {

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use super::{
     ask::{Ask, AskError},
     collected::{Collected, Collector as _},
+    concerns, evidence,
     newapi::Newapi,
     read,
     standing::{credential, current, identity},
@@ -30,7 +31,7 @@ use crate::{
 const LOOK: Duration = Duration::from_secs(1);
 /// How often everything is read again, should news have been lost: in looks.
 const READ_AGAIN: u32 = 60;
-/// How often an upstream is asked.
+/// How often an upstream is asked unless it is configured.
 const INTERVAL: Duration = Duration::from_secs(600);
 /// The longest pause after failures.
 const PAUSE_MAX: Duration = Duration::from_secs(2 * 3600);
@@ -71,6 +72,7 @@ pub async fn run(shared: Arc<Shared>) {
             }
             looks = looks.wrapping_add(1);
             start_due(&shared, &database, &room);
+            concerns::tell(&shared, &database).await;
         }
         shared.publish_billing().await;
         tokio::time::sleep(LOOK).await;
@@ -98,7 +100,8 @@ fn start_due(shared: &Arc<Shared>, database: &Arc<Database>, room: &Arc<Semaphor
             shared.billing.asked_as.lock().get(&upstream.id) != Some(&key)
         };
         let by = match &row {
-            Some(row) if known.is_none() && is_new() => row.due_at.max(now),
+            // One that another process is asking for the first time has told nothing yet.
+            Some(row) if known.is_none() && row.status.checked_at.is_some() && is_new() => row.due_at.max(now),
             _ => now,
         };
         if row.as_ref().is_none_or(|row| row.due_at <= by) {
@@ -185,7 +188,7 @@ async fn collect(
     let row = shared.billing.row(upstream.id);
     let known = row.as_ref().and_then(|row| current(row, upstream, endpoint, &shared.pepper));
     let before = known.cloned().unwrap_or_default();
-    let found = match tokio::time::timeout(LIMIT, ask(shared, endpoint, upstream, &before)).await {
+    let mut found = match tokio::time::timeout(LIMIT, ask(shared, endpoint, upstream, &before)).await {
         Ok(found) => found,
         Err(_) => Err(AskError::TooSlow(LIMIT.as_secs())),
     };
@@ -194,13 +197,21 @@ async fn collect(
     shared.billing.asked_as.lock().insert(upstream.id, key);
     let pause = found.as_ref().err().and_then(AskError::wait);
     let worked = found.is_ok();
-    let status = after(before, found, key, now);
+    let charges = found.as_mut().map(|found| std::mem::take(&mut found.charges)).unwrap_or_default();
+    let mut status = after(before, found, key, now);
+    if let Some(figures) = status.figures.as_ref().filter(|_| worked) {
+        evidence::settle(shared).await;
+        status.day = Some(evidence::day(shared, database, upstream.id, figures).await?);
+    }
     if let Some(why) = &status.error {
         tracing::warn!(upstream.name = %upstream.name, error = %why, "billing was not collected; the last good figures stay");
     }
+    let interval = upstream.spec.billing.interval.map_or(INTERVAL, |span| span.0);
     let jitter = shared.routing.lock().rng.random_range(0.9..=1.1);
-    let pause = pause.unwrap_or_else(|| pause_after(status.failures)).mul_f64(jitter);
+    let pause = pause.unwrap_or_else(|| pause_after(interval, status.failures)).mul_f64(jitter);
     let due = now + TimeDelta::from_std(pause).unwrap_or(TimeDelta::hours(2));
+    // Before the figures that count them: what is stored twice is stored once.
+    database.store_charges(upstream.id, &charges).await?;
     database.store_billing(upstream.id, &status, status.figures.as_ref().filter(|_| worked), due).await?;
     read(shared, database, Some(upstream.id)).await;
     Ok(())
@@ -213,7 +224,7 @@ async fn ask(
     before: &BillingStatus,
 ) -> Result<Collected, AskError> {
     let credential = credential(upstream, endpoint).ok_or(AskError::NoCredential)?;
-    let ask = Ask { shared, endpoint, credential };
+    let ask = Ask { shared, endpoint, credential, access: endpoint.billing_access.as_ref() };
     match (upstream.spec.billing.kind, before.spoken) {
         (BillingKind::Sub2api, _) | (BillingKind::Auto, Some(Spoken::Sub2api)) => Sub2api.collect(&ask, before).await,
         (BillingKind::Newapi, _) | (BillingKind::Auto, Some(Spoken::Newapi)) => Newapi.collect(&ask, before).await,
@@ -239,6 +250,7 @@ fn after(before: BillingStatus, found: Result<Collected, AskError>, key: u64, no
                 status.failures = status.failures.saturating_add(1);
             }
             status.error = Some(clip(&why.to_string(), TEXT));
+            status.failing_since = status.failing_since.or(Some(now));
             return status;
         }
     };
@@ -255,20 +267,24 @@ fn after(before: BillingStatus, found: Result<Collected, AskError>, key: u64, no
         balance: found.balance,
     });
     if found.multiplier.is_some() {
+        if status.multiplier.is_some() && status.multiplier != found.multiplier {
+            (status.multiplier_before, status.multiplier_changed_at) = (status.multiplier.take(), Some(now));
+        }
         (status.multiplier, status.multiplier_at) = (found.multiplier, Some(now));
     }
+    status.listed = found.listed;
     status.spoken = Some(found.spoken);
     status.unlimited = found.unlimited;
     status.group = found.group;
     status.shown = found.shown;
     status.warning = found.warning.map(|text| clip(&text, TEXT));
-    (status.error, status.failures) = (None, 0);
+    (status.error, status.failures, status.failing_since) = (None, 0, None);
     status
 }
 
-fn pause_after(failures: u32) -> Duration {
-    let doubled = INTERVAL.saturating_mul(2u32.saturating_pow(failures.saturating_sub(1).min(8)));
-    doubled.min(PAUSE_MAX)
+fn pause_after(interval: Duration, failures: u32) -> Duration {
+    let doubled = interval.saturating_mul(2u32.saturating_pow(failures.saturating_sub(1).min(8)));
+    doubled.min(PAUSE_MAX.max(interval))
 }
 
 #[cfg(test)]
@@ -294,7 +310,11 @@ mod tests {
         assert_eq!((&bad.figures, &bad.multiplier), (&good.figures, &good.multiplier));
         assert_eq!((bad.multiplier_at, bad.checked_at, bad.failures), (Some(at(0)), Some(at(10)), 1));
         assert!(bad.error.is_some());
+        assert_eq!(after(bad.clone(), Err(AskError::NoCredential), 7, at(20)).failing_since, Some(at(10)));
         let again = after(bad, Ok(told(Some(3))), 7, at(20));
+        assert_eq!(again.failing_since, None);
+        let before = Some(Multiplier::flat(Decimal::TWO));
+        assert_eq!((&again.multiplier_before, again.multiplier_changed_at), (&before, Some(at(20))));
         assert_eq!((again.error, again.failures, again.multiplier_at), (None, 0, Some(at(20))));
     }
 
@@ -309,10 +329,10 @@ mod tests {
 
     #[test]
     fn failures_lengthen_the_pause_and_a_rest_is_no_failure() {
-        assert_eq!(pause_after(0), INTERVAL);
-        assert_eq!(pause_after(1), INTERVAL);
-        assert_eq!(pause_after(2), INTERVAL * 2);
-        assert_eq!(pause_after(40), PAUSE_MAX);
+        assert_eq!(pause_after(INTERVAL, 0), INTERVAL);
+        assert_eq!(pause_after(INTERVAL, 1), INTERVAL);
+        assert_eq!(pause_after(INTERVAL, 2), INTERVAL * 2);
+        assert_eq!(pause_after(INTERVAL, 40), PAUSE_MAX);
         let rest = AskError::Resting { wait: Duration::from_secs(60) };
         assert_eq!(after(BillingStatus::default(), Err(rest), 7, at(0)).failures, 0);
     }

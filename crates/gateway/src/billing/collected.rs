@@ -1,7 +1,11 @@
 //! What one collection found, whichever API it was, and how figures are read from JSON.
 
-use headgate_pricing::{Currency, compare::Scope, schedule::Multiplier};
-use headgate_store::billing::{BillingStatus, Shown, Spoken};
+use headgate_pricing::{
+    Currency,
+    compare::{Scope, charges::Charge},
+    schedule::Multiplier,
+};
+use headgate_store::billing::{BillingStatus, Listed, Shown, Spoken};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -40,6 +44,10 @@ pub struct Collected {
     pub group: Option<String>,
     /// How the site shows amounts, where it keeps them in another unit.
     pub shown: Option<Shown>,
+    /// Single charges, newest first.
+    pub charges: Vec<Charge>,
+    /// Up to where list prices of single charges are in `list`.
+    pub listed: Option<Listed>,
     /// What is missing and why.
     pub warning: Option<String>,
 }
@@ -60,6 +68,8 @@ impl Collected {
             multiplier: None,
             group: None,
             shown: None,
+            charges: Vec::new(),
+            listed: None,
             warning: None,
         }
     }

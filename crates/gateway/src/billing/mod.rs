@@ -6,7 +6,10 @@ mod ask;
 mod budget;
 mod collect;
 mod collected;
+mod concerns;
+mod evidence;
 mod newapi;
+mod reconcile;
 mod standing;
 mod sub2api;
 
@@ -14,16 +17,24 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use headgate_domain::UpstreamId;
-use headgate_store::{Database, billing::BillingRow};
+use headgate_routing::Turn;
+use headgate_store::{
+    Database,
+    billing::{BillingRow, ToldConcerns},
+};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use self::budget::Budgets;
 pub use self::{
+    ask::Access,
     collect::{RefreshError, refresh, run},
+    concerns::{concerns, over_caps},
+    evidence::Evidence,
+    reconcile::{Pair, Reconciled, Sums},
     standing::{Known, Standing, current},
 };
-use crate::shared::Shared;
+use crate::{alerts::Signal, shared::Shared};
 
 /// What this process knows of billing.
 #[derive(Default)]
@@ -38,12 +49,34 @@ pub struct Billing {
     asked_as: Mutex<HashMap<UpstreamId, u64>>,
     /// Told whenever asking has ended for one.
     asked: Notify,
+    /// Held while rows are read or what people are told is noted in them: what this process tells it must not take
+    /// for another's word.
+    reading: tokio::sync::Mutex<()>,
 }
 
 impl Billing {
     /// What is known of an upstream.
     pub fn row(&self, upstream: UpstreamId) -> Option<BillingRow> {
         self.rows.lock().get(&upstream).cloned()
+    }
+
+    fn set_told(&self, upstream: UpstreamId, told: ToldConcerns) {
+        if let Some(row) = self.rows.lock().get_mut(&upstream) {
+            row.told = told;
+        }
+    }
+
+    /// Takes over what the database knows; gives what another process has told people meanwhile.
+    fn take(&self, fresh: Vec<(UpstreamId, BillingRow)>) -> Vec<Turn> {
+        let rows = &mut *self.rows.lock();
+        let mut heard = Vec::new();
+        for (upstream, row) in fresh {
+            let after = row.told.clone();
+            if let Some(old) = rows.insert(upstream, row) {
+                heard.extend(concerns::turns(upstream, &old.told, &after));
+            }
+        }
+        heard
     }
 
     /// What is known at a moment.
@@ -54,12 +87,18 @@ impl Billing {
 
 /// Reads what is known of one upstream or of all, and publishes what changed.
 pub async fn read(shared: &Shared, database: &Database, of: Option<UpstreamId>) {
-    match database.billing(of).await {
-        Ok(rows) => shared.billing.rows.lock().extend(rows),
-        Err(why) => {
-            tracing::warn!(error = %why, "what billing knows could not be read; what was known stays in force");
-            return;
+    let heard = {
+        let _nothing_is_noted = shared.billing.reading.lock().await;
+        match database.billing(of).await {
+            Ok(rows) => shared.billing.take(rows),
+            Err(why) => {
+                tracing::warn!(error = %why, "what billing knows could not be read; what was known stays in force");
+                return;
+            }
         }
+    };
+    for turn in heard {
+        shared.alerts.tell(Signal::News { turn, is_heard: true });
     }
     shared.publish_billing().await;
 }
@@ -71,7 +110,11 @@ pub async fn forget_old(shared: &Shared, database: &Database) {
     if retention.is_zero() {
         return;
     }
-    if let Err(why) = database.forget_billing(shared.clock.wall() - retention).await {
+    let before = shared.clock.wall() - retention;
+    if let Err(why) = database.forget_charges(before).await {
+        tracing::warn!(error = %why, "old charges could not be removed; it is tried again in an hour");
+    }
+    if let Err(why) = database.forget_billing(before).await {
         tracing::warn!(error = %why, "old billing snapshots could not be removed; it is tried again in an hour");
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Figures older than this count as unknown.
-const STALE: TimeDelta = TimeDelta::hours(24);
+pub(super) const STALE: TimeDelta = TimeDelta::hours(24);
 
 /// What a pool takes of its member's billing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,7 +122,7 @@ mod tests {
             multiplier_at: Some(at),
             ..BillingStatus::default()
         };
-        BillingRow { due_at: now(), status, manual: None }
+        BillingRow { due_at: now(), status, manual: None, told: Default::default() }
     }
 
     fn standing(row: &BillingRow) -> Standing {

@@ -205,5 +205,5 @@ fn notify(shared: &Shared, account: Account, percent: i16, is_heard: bool) {
     let Some(level) = BudgetLevel::ALL.into_iter().find(|level| level.percent() == percent) else { return };
     let subject = Subject::Budget(account.owner, account.span, level);
     let turn = Turn { subject, event: AlertEvent::Budget, class: None };
-    shared.alerts.tell(Signal::Budget { turn, is_heard });
+    shared.alerts.tell(Signal::News { turn, is_heard });
 }

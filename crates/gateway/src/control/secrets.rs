@@ -23,6 +23,7 @@ pub(super) fn accounts(configuration: &Configuration) -> Vec<(String, Revision)>
         let vault = u.credentials.iter().filter(|c| c.source == CredentialSource::Vault);
         all.extend(vault.map(|c| (c.account(), Revision(0))));
         all.extend(u.spec.headers.keys().map(|h| (u.header_account(h), u.revision)));
+        all.extend(u.spec.billing.access_token.as_ref().map(|_| (u.access_token_account(), u.revision)));
         all.extend(u.spec.proxy.as_ref().filter(|p| p.is_mask()).map(|_| (u.proxy_account(), u.revision)));
     }
     for a in &configuration.alerts {

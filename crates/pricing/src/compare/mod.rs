@@ -5,6 +5,7 @@
 //! counter, a top-up or a changed key spoils its own pair only. Nothing is concluded from what is missing: the
 //! tolerance grows with it, and where it is too much the verdict is that one cannot tell.
 
+pub mod charges;
 mod pair;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use self::verdict::compare;
+pub use self::verdict::{compare, spent};
 use crate::{currency::Currency, schedule::Multiplier};
 
 /// Whose traffic a figure covers.

@@ -492,3 +492,14 @@ fn elsewhere_is_an_amount() {
     let c = compare(hour(), &two, &[paid(30, "4")]);
     assert_eq!(c.elsewhere, Some(d("6")));
 }
+
+#[test]
+fn what_was_spent_is_what_was_charged_or_the_falls_of_the_balance() {
+    let charged = pair(Some("2"), Some("0.5"), Some("1"));
+    assert_eq!(spent(hour(), &charged), Some(d("0.5")));
+    let falls =
+        [left(0, None, "10", "1"), left(20, None, "7", "1"), left(40, None, "17", "1"), left(60, None, "16", "1")];
+    assert_eq!(spent(hour(), &falls), Some(d("4")), "a top-up is no spending");
+    assert_eq!(spent(hour(), &[snap(0, None, None, Some("1")), snap(60, None, None, Some("1"))]), None);
+    assert_eq!(spent(hour(), &[]), None);
+}

@@ -72,6 +72,17 @@ pub fn compare(window: Window, snapshots: &[Snapshot], uses: &[Use]) -> Comparis
     comparison
 }
 
+/// What was spent at an upstream over a window, as far as its snapshots tell: what it charged, or else by how much the
+/// balance fell. `None`: they do not tell.
+pub fn spent(window: Window, snapshots: &[Snapshot]) -> Option<Decimal> {
+    let snapshots: Vec<Snapshot> = snapshots.iter().map(Snapshot::within_reason).collect();
+    let currency = snapshots.iter().filter(|s| s.at <= window.to).max_by_key(|s| s.at)?.currency;
+    let (_, pairs) = pairs(&snapshots, &[], window, &mut Vec::new());
+    let of_currency = |pair: &&Pair| snapshots.iter().any(|s| s.at == pair.from && s.currency == currency);
+    let amounts = pairs.iter().filter(of_currency).filter_map(|pair| pair.charged.or(pair.spent));
+    amounts.fold(None, |sum, amount| Some(sum.unwrap_or_default() + amount))
+}
+
 fn judge(c: &Comparison, no_billing: Option<Reason>, local: &Local) -> (Status, Reason) {
     if local.counted_requests >= COUNTED_LEAST
         && local.counted - local.counted_at_most > LEAST.max(local.counted_at_most * BILLING_SHARE)

@@ -105,6 +105,8 @@ describe("notices of the desktop", () => {
       "false",
       "false",
       "false",
+      "false",
+      "false",
     ]);
     await press("Model gone");
     expect(setNotice).toHaveBeenCalledWith("model", true);

@@ -1,7 +1,7 @@
 import { flushPromises } from "@vue/test-utils";
 import { describe, expect, it } from "vitest";
 import { Refusal, serveApi, show } from "@/testing/mount";
-import { list, upstream } from "@/testing/samples";
+import { account, list, upstream } from "@/testing/samples";
 import UpstreamSheet from "./UpstreamSheet.vue";
 
 const quiet = {
@@ -106,5 +106,71 @@ describe("the sheet of an upstream", () => {
     await open({}, upstream({ condition: { state: "down", class: "credential", credentials_missing: false } }));
     expect(document.body.textContent).toContain("Key rejected");
     expect(document.body.textContent).toContain("Replace the key");
+  });
+});
+
+describe("what an upstream charges", () => {
+  const stated = account({
+    state: "ok",
+    multiplier: "2",
+    remaining: "3.5",
+    currency: "USD",
+    collected_at: new Date().toISOString(),
+    spent_day: "1.25",
+    verdict: "warning",
+    reason: "charged_exceeded",
+    excess: "0.04",
+    concerns: [{ kind: "over_cap", group: 12 }, { kind: "billing_warning" }],
+  });
+  const press = async (name: string) => {
+    [...document.querySelectorAll("button")].find((b) => b.textContent?.trim() === name)?.click();
+    await flushPromises();
+    await flushPromises();
+  };
+
+  it("is told with its doubt, its cap and where the multiplier is from", async () => {
+    const groups = list([{ id: 12, name: "coding", max_multiplier: "1.5" }]);
+    await open({ "GET /groups": groups }, upstream({ account: stated }));
+    const text = document.body.textContent ?? "";
+    for (const part of ["in doubt", "More was charged", "$3.50", "×2", "as it states", "coding allows ×1.5"]) {
+      expect(text).toContain(part);
+    }
+  });
+
+  it("is asked for now, and its multiplier is set by hand and taken back", async () => {
+    const told = { ...stated, manual: true };
+    const { calls } = await open(
+      {
+        "POST /upstreams/2/billing/refresh": stated,
+        "PUT /upstreams/2/billing/multiplier": told,
+        "DELETE /upstreams/2/billing/multiplier": stated,
+      },
+      upstream({ account: told }),
+    );
+    await press("Collect now");
+    expect(calls.some((c) => c.method === "POST")).toBe(true);
+    await press("Set multiplier by hand");
+    const input = document.querySelector<HTMLInputElement>("input[aria-label='Multiplier']");
+    if (input) input.value = "1.8";
+    input?.dispatchEvent(new Event("input"));
+    await flushPromises();
+    input?.closest("form")?.dispatchEvent(new Event("submit", { cancelable: true }));
+    await flushPromises();
+    await flushPromises();
+    expect(calls.find((c) => c.method === "PUT")?.body).toEqual({ multiplier: "1.8" });
+    await press("Take back");
+    expect(calls.some((c) => c.method === "DELETE")).toBe(true);
+  });
+
+  it("is configured with API, interval and access token", async () => {
+    const known = upstream({ billing: { kind: "newapi", access_token: "***", user_id: 7 } } as never);
+    const { calls, type, save } = await open({ "PATCH /upstreams/2": { id: 2, revision: 8 } }, known);
+    await type("Ask every", "20m");
+    await type("Low below", "5");
+    await save();
+    expect(calls.find((c) => c.method === "PATCH")?.body).toEqual({
+      billing: { interval: "20m", low_balance: "5" },
+      revision: 7,
+    });
   });
 });

@@ -36,6 +36,29 @@ export function useUpstreamColumns() {
       numeric: true,
       optional: true,
     },
+    {
+      id: "balance",
+      label: t("upstreams.balance"),
+      sort: (u) => (u.account.remaining == null ? null : Number(u.account.remaining)),
+      numeric: true,
+      optional: true,
+    },
+    {
+      id: "multiplier",
+      label: t("upstreams.multiplier"),
+      sort: (u) => (u.account.multiplier == null ? null : Number(u.account.multiplier)),
+      numeric: true,
+      optional: true,
+    },
+    {
+      id: "spent",
+      label: t("upstreams.spent_day"),
+      sort: (u) => (u.account.spent_day == null ? null : Number(u.account.spent_day)),
+      numeric: true,
+      wideOnly: true,
+      optional: true,
+    },
+    { id: "bill", label: t("upstreams.bill"), sort: (u) => u.account.verdict ?? null, optional: true },
     { id: "groups", label: t("upstreams.groups"), sort: (u) => u.groups.length, numeric: true, optional: true },
   ]);
 }

@@ -1,6 +1,7 @@
 /** The filters of the upstream list, kept in the address. */
 import { computed, type Ref } from "vue";
 import type { Upstream, UpstreamKind } from "@/api/types";
+import { hasConcern, type Concern } from "@/domain/account";
 import { conditionName, type ConditionName } from "@/domain/condition";
 import { useUrlList, useUrlText } from "@/lib/url-state";
 
@@ -12,13 +13,16 @@ export function useUpstreamFilters(upstreams: Ref<readonly Upstream[] | undefine
   const states = useUrlList<ConditionName>("state", "page");
   const enabled = useUrlList<"on" | "off">("enabled", "page");
 
+  const concerns = useUrlList<Concern>("billing", "page");
+
   const isFiltered = computed(
-    () => !!search.value || [mains, labels, protocols, states, enabled].some((filter) => filter.value.length > 0),
+    () =>
+      !!search.value || [mains, labels, protocols, states, enabled, concerns].some((filter) => filter.value.length > 0),
   );
 
   function clear(): void {
     search.value = "";
-    for (const filter of [mains, labels, protocols, states, enabled]) filter.value = [];
+    for (const filter of [mains, labels, protocols, states, enabled, concerns]) filter.value = [];
   }
 
   const words = computed(() => search.value.toLowerCase().split(/\s+/).filter(Boolean));
@@ -32,10 +36,11 @@ export function useUpstreamFilters(upstreams: Ref<readonly Upstream[] | undefine
       labels.value.every((label) => tags?.labels?.includes(label)) &&
       (protocols.value.length === 0 || protocols.value.includes(upstream.protocol ?? "passthrough")) &&
       (states.value.length === 0 || states.value.includes(conditionName(upstream.condition))) &&
-      (enabled.value.length === 0 || enabled.value.includes(upstream.enabled === false ? "off" : "on"))
+      (enabled.value.length === 0 || enabled.value.includes(upstream.enabled === false ? "off" : "on")) &&
+      (concerns.value.length === 0 || concerns.value.some((kind) => hasConcern(upstream.account, kind)))
     );
   }
 
   const found = computed(() => (upstreams.value ?? []).filter(passes));
-  return { search, mains, labels, protocols, states, enabled, isFiltered, clear, found };
+  return { search, mains, labels, protocols, states, enabled, concerns, isFiltered, clear, found };
 }

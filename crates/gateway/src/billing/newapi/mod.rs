@@ -1,11 +1,22 @@
-//! new-api with a relay key alone: the token's counters, the site's unit, and the ratio of the group that the newest
-//! charge names. What the site keeps in quota is told in dollars; how it shows them is told beside.
+//! new-api: the token's counters, the site's unit, the ratio of the group that the newest charge names, and the log of
+//! charges, from which list prices follow. What the site keeps in quota is told in dollars; how it shows them is told
+//! beside. A relay key is enough; with an access token of the account the log reaches further back.
 
-use headgate_pricing::{Currency, compare::Scope, schedule::Multiplier};
+mod log;
+
+use std::{collections::HashSet, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use headgate_pricing::{
+    Currency,
+    compare::{Scope, charges::Charge},
+    schedule::Multiplier,
+};
 use headgate_store::billing::{BillingStatus, Shown, Spoken};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use self::log::{Log, Newest, Prices};
 use super::{
     ask::{Ask, AskError},
     collected::{Collected, Collector, figure, positive_figure, word},
@@ -14,12 +25,18 @@ use super::{
 const TOKEN: &str = "/api/usage/token/";
 const STATUS: &str = "/api/status";
 const LOG: &str = "/api/log/token";
+const OWN_LOG: &str = "/api/log/self";
 const GROUPS: &str = "/api/user/groups";
 const PRICING: &str = "/api/pricing";
 /// Quota units of a dollar where the site does not say.
 const PER_DOLLAR: Decimal = Decimal::from_parts(500_000, 0, 0, false, 0);
-/// Log type of a charge.
-const CONSUME: u64 = 2;
+/// Pages of an account's log read at once, and their size.
+const PAGES: usize = 10;
+const PAGE: usize = 100;
+/// How far back the log of an account is read for the first time.
+const FIRST: Duration = Duration::from_secs(24 * 3600);
+/// Rows may be noted that much later than what they are about.
+const LATE: Duration = Duration::from_secs(180);
 
 /// The collector.
 pub struct Newapi;
@@ -28,10 +45,13 @@ impl Collector for Newapi {
     async fn collect(&self, ask: &Ask<'_>, before: &BillingStatus) -> Result<Collected, AskError> {
         let body = ask.get_limited(TOKEN).await?;
         let token = token(&body).map_err(|why| AskError::broken(TOKEN, why))?;
+        let key = body.pointer("/data/name").and_then(word).map(str::to_owned);
         let body = ask.get_open(STATUS).await?;
         let site = site(&body).map_err(|why| AskError::broken(STATUS, why))?;
+        let per_dollar = site.per_dollar;
         let mut found = collected(token, site);
-        match ratio(ask, before).await {
+        let log = read_log(ask, before).await;
+        match ratio(ask, before, &log, key.as_deref()).await {
             Ok(Ratio { group, multiplier, warning }) => {
                 (found.group, found.multiplier, found.warning) = (group, Some(Multiplier::flat(multiplier)), warning);
             }
@@ -40,7 +60,82 @@ impl Collector for Newapi {
                 found.warning = Some(why);
             }
         }
+        // Without the log nothing is known of what was added meanwhile; the next one tells it.
+        found.listed.clone_from(&before.listed);
+        if let Ok(log) = &log {
+            found.charges = charges(ask, log, per_dollar).await;
+            let ours: Vec<&Charge> = found.charges.iter().filter(|charge| is_ours(charge, key.as_deref())).collect();
+            let listed = log::listed(before.listed.as_ref(), &ours, log.is_cut);
+            found.list = listed.as_ref().map(|listed| listed.total);
+            found.listed = Some(listed.unwrap_or_else(|| log::begun(&ours)));
+        }
         Ok(found)
+    }
+}
+
+/// A charge of another key of the account says nothing of this one. Where keys have no names all are taken for it.
+fn is_ours(charge: &Charge, key: Option<&str>) -> bool {
+    key.zip(charge.key.as_deref()).is_none_or(|(ours, theirs)| ours == theirs)
+}
+
+/// The log: of the account with its access token, else of the key.
+async fn read_log(ask: &Ask<'_>, before: &BillingStatus) -> Result<Log, AskError> {
+    if ask.access.is_none() {
+        return ask.get_limited(LOG).await.map(|body| Log::of_token(&body));
+    }
+    match own_log(ask, before).await {
+        Err(why @ (AskError::Status { .. } | AskError::Broken { .. })) => {
+            tracing::warn!(upstream.name = %ask.endpoint.name, error = %why, "the account's log was not read with its access token; the key's is read");
+            ask.get_limited(LOG).await.map(|body| Log::of_token(&body))
+        }
+        other => other,
+    }
+}
+
+async fn own_log(ask: &Ask<'_>, before: &BillingStatus) -> Result<Log, AskError> {
+    let now = ask.shared.clock.wall();
+    let back = |span: Duration| TimeDelta::from_std(span).unwrap_or_default();
+    let known = before.listed.as_ref().map(|listed| listed.at).filter(|at| *at > DateTime::<Utc>::UNIX_EPOCH);
+    // The second that is not over may get more rows while the pages are read.
+    let until = now.timestamp() - 1;
+    let since = known.map_or(now - back(FIRST), |at| at - back(LATE)).timestamp();
+    let mut log = Log::default();
+    let mut seen = HashSet::new();
+    // Older versions count pages from 0, newer ones from 1 and take 0 for it.
+    for page in 0..=PAGES {
+        let query =
+            format!("?p={page}&page_size={PAGE}&type={}&start_timestamp={since}&end_timestamp={until}", log::CONSUME);
+        let body = ask.get_as_user(OWN_LOG, &query).await?;
+        if body.get("success") == Some(&Value::Bool(false)) {
+            return Err(AskError::broken(OWN_LOG, body.get("message").and_then(word).unwrap_or("it was refused")));
+        }
+        let rows = body.pointer("/data/items").or_else(|| body.get("data")).and_then(Value::as_array);
+        let rows = rows.ok_or_else(|| AskError::broken(OWN_LOG, "it has no rows"))?;
+        // Page 1 may be page 0 again.
+        let is_new = seen.insert(rows.first().map(Value::to_string));
+        if is_new {
+            log.rows.extend(rows.iter().cloned());
+        }
+        if rows.len() < PAGE {
+            return Ok(log);
+        }
+    }
+    log.is_cut = true;
+    Ok(log)
+}
+
+/// The charges of a log; the site's own prices are asked for only if a row needs them.
+async fn charges(ask: &Ask<'_>, log: &Log, per_dollar: Decimal) -> Vec<Charge> {
+    let charges = log.charges(per_dollar, None);
+    if charges.iter().all(|charge| charge.list.is_some()) {
+        return charges;
+    }
+    match ask.get_open(PRICING).await {
+        Ok(body) => log.charges(per_dollar, Some(&Prices::of(&body))),
+        Err(why) => {
+            tracing::debug!(error = %why, "the site's own prices were not read; some charges have no list price");
+            charges
+        }
     }
 }
 
@@ -52,13 +147,24 @@ struct Ratio {
     warning: Option<String>,
 }
 
-async fn ratio(ask: &Ask<'_>, before: &BillingStatus) -> Result<Ratio, String> {
-    let charge = match ask.get_limited(LOG).await {
-        Ok(body) => charge(&body),
+async fn ratio(
+    ask: &Ask<'_>,
+    before: &BillingStatus,
+    log: &Result<Log, AskError>,
+    key: Option<&str>,
+) -> Result<Ratio, String> {
+    let charge = match log {
+        Ok(log) => {
+            let is_ours = |row: &&Value| key.zip(word(&row["token_name"])).is_none_or(|(a, b)| a == b);
+            let found = log::newest(&log.rows.iter().filter(is_ours).cloned().collect::<Vec<_>>());
+            // Nothing was charged since the log was last read: the group is as it was.
+            let group = found.group.clone().or_else(|| before.group.clone().filter(|_| found.ratio.is_none()));
+            Newest { group, ..found }
+        }
         // The group seldom changes, and its ratio can be asked for without the log.
         Err(why) if before.group.is_some() => {
             tracing::debug!(error = %why, "the log of charges was not read; the key's group is taken as known");
-            Charge { group: before.group.clone(), ..Charge::default() }
+            Newest { group: before.group.clone(), ..Newest::default() }
         }
         Err(why) => return Err(why.to_string()),
     };
@@ -153,42 +259,6 @@ fn collected(token: Token, site: Site) -> Collected {
     found
 }
 
-/// What the newest charge tells.
-#[derive(Debug, Default, PartialEq)]
-struct Charge {
-    group: Option<String>,
-    /// The group's ratio then.
-    ratio: Option<Decimal>,
-    /// The user's own ratio in that group.
-    own: Option<Decimal>,
-}
-
-/// Reads the log, newest first: the group of the first row that has one, and the ratios of the newest charge in it.
-/// Some versions leave the group out.
-fn charge(body: &Value) -> Charge {
-    let rows = body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut found =
-        Charge { group: rows.iter().find_map(|row| word(&row["group"])).map(str::to_owned), ..Charge::default() };
-    for row in rows {
-        if let (Some(ours), Some(theirs)) = (&found.group, word(&row["group"]))
-            && ours != theirs
-        {
-            break;
-        }
-        let other = match &row["other"] {
-            Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
-            other => other.clone(),
-        };
-        found.ratio = other.get("group_ratio").and_then(positive_figure);
-        // −1 stands for none.
-        found.own = other.get("user_group_ratio").and_then(positive_figure);
-        if found.ratio.is_some() || found.own.is_some() || row["type"].as_u64() == Some(CONSUME) {
-            break;
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -245,35 +315,5 @@ mod tests {
         assert_eq!(shown(custom("EUR")), Some(("EUR".to_owned(), d("0.5"))));
         assert_eq!(shown(custom("¤")), Some(("CUSTOM".to_owned(), d("0.5"))));
         assert_eq!(shown(json!({"quota_display_type": "CNY"})), None);
-    }
-
-    #[test]
-    fn the_newest_charge_tells_group_and_ratio() {
-        let body = json!({"data": [
-            {"type": 1, "group": "vip", "other": ""},
-            {"type": 2, "group": "vip", "other": "{\"group_ratio\": 0.8, \"user_group_ratio\": -1}"},
-            {"type": 2, "group": "default", "other": {"group_ratio": 3}}]});
-        let expected = Charge { group: Some("vip".to_owned()), ratio: Some(d("0.8")), own: None };
-        assert_eq!(charge(&body), expected);
-        let own =
-            json!({"data": [{"type": 2, "group": "vip", "other": {"group_ratio": 0.8, "user_group_ratio": 0.6}}]});
-        assert_eq!(charge(&own).own, Some(d("0.6")));
-    }
-
-    #[test]
-    fn ratios_of_another_group_or_behind_the_newest_charge_are_not_taken() {
-        let other_group =
-            json!({"data": [{"type": 1, "group": "a"}, {"type": 2, "group": "b", "other": {"group_ratio": 3}}]});
-        assert_eq!(charge(&other_group), Charge { group: Some("a".to_owned()), ..Charge::default() });
-        let older = json!({"data": [{"type": 2, "group": "a", "other": "{}"}, {"type": 2, "group": "a", "other": {"group_ratio": 3}}]});
-        assert_eq!(charge(&older).ratio, None);
-    }
-
-    #[test]
-    fn a_log_without_groups_still_tells_the_ratio() {
-        let body = json!({"data": [{"type": 2, "other": "{\"group_ratio\": 1.5}"}]});
-        assert_eq!(charge(&body), Charge { group: None, ratio: Some(d("1.5")), own: None });
-        assert_eq!(charge(&json!({"data": []})), Charge::default());
-        assert_eq!(charge(&json!({})), Charge::default());
     }
 }

@@ -1,0 +1,86 @@
+//! What a comparison rests on: an upstream's own figures, and our own records of the same time.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use headgate_domain::UpstreamId;
+use headgate_pricing::{
+    compare::{Comparison, Reason, Snapshot, Use, Window, compare, spent},
+    schedule::Multiplier,
+};
+use headgate_store::{Database, DatabaseError, billing::Day};
+use rust_decimal::Decimal;
+
+use crate::shared::Shared;
+
+/// How long it is waited for our own records to be in the database.
+const FLUSH: Duration = Duration::from_secs(2);
+
+/// Both sides of a span of time.
+pub struct Evidence {
+    /// What the upstream said, with the last word before the span.
+    pub snapshots: Vec<Snapshot>,
+    /// What we have recorded.
+    pub uses: Vec<Use>,
+}
+
+impl Evidence {
+    /// Reads both; `newest` is what was told just now and is not stored yet.
+    pub async fn read(
+        shared: &Shared,
+        database: &Database,
+        upstream: UpstreamId,
+        (from, to): (DateTime<Utc>, DateTime<Utc>),
+        newest: Option<&Snapshot>,
+    ) -> Result<Self, DatabaseError> {
+        let mut snapshots = database.billing_snapshots(upstream, from, to).await?;
+        snapshots.extend(newest.cloned());
+        if let Some(manual) = shared.billing.row(upstream).and_then(|row| row.manual) {
+            for snapshot in snapshots.iter_mut().filter(|s| s.at >= manual.at || s.multiplier.is_none()) {
+                snapshot.multiplier = Some(Multiplier::flat(manual.multiplier));
+            }
+        }
+        let from = snapshots.first().map_or(from, |first| first.at.min(from));
+        let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
+        let uses = database.billed_uses(upstream, from, to, currency).await?;
+        Ok(Self { snapshots, uses })
+    }
+
+    /// Whether the upstream charged what it said.
+    pub fn compare(&self, window: Window) -> Comparison {
+        compare(window, &self.snapshots, &self.uses)
+    }
+}
+
+/// Waits a little until what has ended by now is in the database: figures are compared with all of it.
+pub(super) async fn settle(shared: &Shared) {
+    match tokio::time::timeout(FLUSH, shared.journal.flush()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(why)) => tracing::debug!(error = %why, "the journal could not be flushed before a comparison"),
+        Err(_) => tracing::debug!("the journal was not flushed in time for a comparison"),
+    }
+}
+
+/// What the newest figures say of the day before them.
+pub(super) async fn day(
+    shared: &Shared,
+    database: &Database,
+    upstream: UpstreamId,
+    newest: &Snapshot,
+) -> Result<Day, DatabaseError> {
+    let window = Window { from: newest.at - TimeDelta::hours(24), to: newest.at };
+    let evidence = Evidence::read(shared, database, upstream, (window.from, window.to), Some(newest)).await?;
+    let compared = evidence.compare(window);
+    let spent = spent(window, &evidence.snapshots).map(|amount| amount.normalize());
+    Ok(Day { status: compared.status, reason: compared.reason, excess: excess(&compared), spent })
+}
+
+/// How much more was charged, or stated, than explained.
+fn excess(compared: &Comparison) -> Option<Decimal> {
+    let excess = match compared.reason {
+        Reason::ChargedExceeded | Reason::ChargedExceededLocalBasis => compared.billing.map(|track| track.deviation),
+        Reason::ListExceeded => compared.list.map(|track| track.deviation),
+        _ => None,
+    };
+    excess.map(|amount| amount.round_dp(4).normalize())
+}
