@@ -32,19 +32,26 @@ pub fn sub2api_of_2025(balance: f64) -> Vec<Rule> {
 
 /// new-api with amounts shown in yuan. `available` and `used` are quota, half a million of it a dollar.
 pub fn newapi(available: i64, used: i64, ratio: f64) -> Vec<Rule> {
+    let other = json!({"group_ratio": ratio, "user_group_ratio": -1}).to_string();
+    newapi_log(available, used, ratio, &json!([{"type": 2, "group": "vip", "quota": 10, "other": other}]))
+}
+
+/// The same with these rows in its log, newest first: for the key, and for the account with its access token.
+pub fn newapi_log(available: i64, used: i64, ratio: f64, rows: &Value) -> Vec<Rule> {
     let token = json!({"code": true, "message": "ok", "data": {"object": "token_usage", "name": "t",
         "total_granted": available + used, "total_used": used, "total_available": available,
         "unlimited_quota": false, "model_limits": {}, "expires_at": 0}});
     let status = json!({"success": true, "data": {"quota_per_unit": 500_000, "quota_display_type": "CNY",
         "usd_exchange_rate": 7.5, "price": 7.3}});
-    let other = json!({"group_ratio": ratio, "user_group_ratio": -1}).to_string();
-    let log = json!({"success": true, "data": [{"type": 2, "group": "vip", "quota": 10, "other": other}]});
+    let log = json!({"success": true, "data": rows});
+    let account = json!({"success": true, "data": {"page": 1, "page_size": 100, "items": rows}});
     let groups = json!({"success": true, "data": {"vip": {"ratio": ratio, "desc": ""}, "auto": {"ratio": "auto"}}});
     vec![
         failing("/v1/usage", Behaviour::status(404)),
         at("/api/usage/token", &token),
         at("/api/status", &status),
         at("/api/log/token", &log),
+        at("/api/log/self", &account),
         at("/api/user/groups", &groups),
     ]
 }

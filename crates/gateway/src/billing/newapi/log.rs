@@ -179,9 +179,8 @@ impl Prices {
 
 /// Adds the list prices of the charges that are new to those counted before. `None`: some are missing, or have no list
 /// price, so that counting begins anew.
-pub fn listed(before: Option<&Listed>, charges: &[&Charge], is_cut: bool) -> Option<Listed> {
+pub fn listed(before: &Listed, charges: &[&Charge], is_cut: bool) -> Option<Listed> {
     let newest = charges.iter().map(|charge| charge.at).max();
-    let before = before?;
     let oldest = charges.iter().map(|charge| charge.at).min();
     if is_cut && oldest.is_some_and(|oldest| oldest > before.at) {
         return None;
@@ -336,9 +335,8 @@ mod tests {
             let rows: Vec<Value> = seconds.iter().map(|at| row(*at, 500, json!({"group_ratio": 1}))).collect();
             log(Value::from(rows)).charges(UNIT, None)
         };
-        let count = |before: &Listed, charges: &[Charge], is_cut| {
-            listed(Some(before), &charges.iter().collect::<Vec<_>>(), is_cut)
-        };
+        let count =
+            |before: &Listed, charges: &[Charge], is_cut| listed(before, &charges.iter().collect::<Vec<_>>(), is_cut);
         let start = begun(&rows(&[10, 9]).iter().collect::<Vec<_>>());
         assert_eq!(start.total, Decimal::ZERO);
         let next = count(&start, &rows(&[12, 11, 10, 9]), false).unwrap();
@@ -348,7 +346,6 @@ mod tests {
         assert_eq!(count(&next, &rows(&[12, 12, 11]), false).unwrap().total, d("0.003"));
         assert_eq!(count(&next, &rows(&[20, 19]), true), None, "rows between are missing");
         assert_eq!(count(&next, &rows(&[20, 12]), true).unwrap().total, d("0.003"));
-        assert_eq!(listed(None, &[], false), None);
         let nothing = begun(&[]);
         assert_eq!(count(&nothing, &rows(&[3]), false).unwrap().total, d("0.001"));
     }

@@ -65,8 +65,12 @@ impl Collector for Newapi {
         if let Ok(log) = &log {
             found.charges = charges(ask, log, per_dollar).await;
             let ours: Vec<&Charge> = found.charges.iter().filter(|charge| is_ours(charge, key.as_deref())).collect();
-            let listed = log::listed(before.listed.as_ref(), &ours, log.is_cut);
+            let listed = match &before.listed {
+                None => Some(log::begun(&ours)),
+                Some(before) => log::listed(before, &ours, log.is_cut),
+            };
             found.list = listed.as_ref().map(|listed| listed.total);
+            // Where rows are missing this snapshot has no list price, and counting begins anew for the next.
             found.listed = Some(listed.unwrap_or_else(|| log::begun(&ours)));
         }
         Ok(found)
