@@ -18,21 +18,12 @@ export function useUpstreamColumns() {
       sort: (u) => t(`upstreams.protocol_${u.protocol ?? "passthrough"}`),
       optional: true,
     },
-    { id: "address", label: t("upstreams.address"), sort: (u) => u.base_url, wideOnly: true, optional: true },
-    { id: "proxy", label: t("upstreams.proxy"), sort: (u) => u.proxy ?? null, wideOnly: true, optional: true },
     { id: "state", label: t("upstreams.state"), sort: (u) => CONDITION_NAMES.indexOf(conditionName(u.condition)) },
     { id: "success", label: t("upstreams.success"), sort: (u) => successRate(u.health), numeric: true, optional: true },
     {
       id: "ttft",
       label: t("upstreams.first_token"),
       sort: (u) => u.health.ttft_ms ?? null,
-      numeric: true,
-      optional: true,
-    },
-    {
-      id: "in_flight",
-      label: t("upstreams.in_flight"),
-      sort: (u) => u.health.in_flight,
       numeric: true,
       optional: true,
     },
@@ -50,6 +41,7 @@ export function useUpstreamColumns() {
       numeric: true,
       optional: true,
     },
+    { id: "bill", label: t("upstreams.bill"), sort: (u) => u.account.verdict ?? null, optional: true },
     {
       id: "spent",
       label: t("upstreams.spent_day"),
@@ -58,7 +50,15 @@ export function useUpstreamColumns() {
       wideOnly: true,
       optional: true,
     },
-    { id: "bill", label: t("upstreams.bill"), sort: (u) => u.account.verdict ?? null, optional: true },
+    {
+      id: "in_flight",
+      label: t("upstreams.in_flight"),
+      sort: (u) => u.health.in_flight,
+      numeric: true,
+      optional: true,
+    },
     { id: "groups", label: t("upstreams.groups"), sort: (u) => u.groups.length, numeric: true, optional: true },
+    { id: "address", label: t("upstreams.address"), sort: (u) => u.base_url, wideOnly: true, optional: true },
+    { id: "proxy", label: t("upstreams.proxy"), sort: (u) => u.proxy ?? null, wideOnly: true, optional: true },
   ]);
 }
