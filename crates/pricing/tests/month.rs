@@ -1,12 +1,17 @@
-//! A month with upstreams that bill honestly, if noisily, and with some that do not: how often is each noticed?
-//! Virtual time, seeded. `cargo test -p headgate-pricing --test month -- --nocapture` prints the rates.
+//! A month with upstreams that bill honestly, if noisily, and with some that do not: how often is each noticed, by
+//! counters alone and charge by charge? Virtual time, seeded. `cargo test -p headgate-pricing --test month -- --nocapture` prints the rates.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use chrono::{DateTime, TimeDelta, Utc};
+use headgate_domain::Usage;
 use headgate_pricing::{
     Currency,
-    compare::{Comparison, Reason, Scope, Snapshot, Status, Use, Window, compare},
+    compare::{
+        Comparison, Reason, Scope, Snapshot, Status, Use, Window,
+        charges::{Charge, Difference, Request, match_up},
+        compare,
+    },
     schedule::Multiplier,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -172,5 +177,126 @@ fn a_dishonest_one_is_noticed_on_the_same_day() {
         let (warned, _, reasons) = rates(conduct);
         assert!(warned >= 0.95, "{conduct:?}: {warned}");
         assert!(reasons.iter().all(|r| *r == reason), "{conduct:?}: {reasons:?}");
+    }
+}
+
+/// A month charge by charge: the upstream lists each, seconds later and rounded to its unit; a hundredth of ours is not
+/// listed, now and then an answer broke off without usage, and every tenth charge is somebody else's.
+fn listed(conduct: Conduct, seed: u64) -> (Vec<Charge>, Vec<Request>) {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    let begin: DateTime<Utc> = "2026-06-01T00:00:00Z".parse().unwrap();
+    let (mut charges, mut requests) = (Vec::new(), Vec::new());
+    let mut now = begin;
+    while now < begin + TimeDelta::days(30) {
+        now += TimeDelta::milliseconds(rng.random_range(5_000..600_000));
+        let (fresh, output) = (rng.random_range(200..4000), rng.random_range(50..3000));
+        let read = if rng.random_bool(0.7) { rng.random_range(1000..60_000) } else { 0 };
+        let usage = |fresh, read, output| Usage {
+            fresh: Some(fresh),
+            read: Some(read),
+            output: Some(output),
+            ..Usage::default()
+        };
+        let price = |u: Usage| {
+            let tokens = |n: Option<u64>| Decimal::from(n.unwrap_or(0));
+            (tokens(u.fresh) * Decimal::from(3)
+                + tokens(u.read) * Decimal::new(3, 1)
+                + tokens(u.output) * Decimal::from(15))
+                / Decimal::from(1_000_000)
+        };
+        let answered = usage(fresh, read, output);
+        let billed = match conduct {
+            Conduct::InflatedTokens => usage(fresh * 8 / 5, read * 8 / 5, output * 8 / 5),
+            Conduct::CachedAsFresh => usage(fresh + read, 0, output),
+            _ => answered,
+        };
+        let mut list = price(billed);
+        if conduct == Conduct::InflatedList {
+            list *= Decimal::new(14, 1);
+        }
+        let applied = match conduct {
+            Conduct::WrongMultiplier => Decimal::new(25, 2),
+            Conduct::Skimming => Decimal::new(212, 3),
+            _ => Decimal::new(2, 1),
+        };
+        let unit = Decimal::from(500_000);
+        let charged = (list * applied * unit).ceil() / unit;
+        let charge = |at: DateTime<Utc>, model: &str| Charge {
+            id: format!("{}-{model}", at.timestamp_millis()),
+            at: DateTime::from_timestamp(at.timestamp(), 0).unwrap(),
+            model: model.to_owned(),
+            request_id: None,
+            key: None,
+            usage: billed,
+            list: Some(charged / applied),
+            charged,
+            multiplier: Some(applied),
+        };
+        let late = now + TimeDelta::seconds(rng.random_range(0..20));
+        if rng.random_bool(0.99) {
+            charges.push(charge(late, "m"));
+        }
+        if rng.random_bool(0.1) {
+            charges.push(charge(late + TimeDelta::seconds(30), "another"));
+        }
+        let known = rng.random_bool(0.97);
+        requests.push(Request {
+            id: requests.len().to_string(),
+            attempt: 1,
+            began: now - TimeDelta::seconds(20),
+            ended: now,
+            model: "vendor/m".to_owned(),
+            upstream_request_id: None,
+            usage: if known { answered } else { Usage::default() },
+            list: known.then(|| price(answered)),
+            complete: known,
+            price_entry: None,
+            price_version: None,
+            multiplier: Some(Decimal::new(2, 1)),
+        });
+    }
+    (charges, requests)
+}
+
+#[test]
+fn charge_by_charge_each_dishonesty_is_named_and_an_honest_upstream_hardly_ever_accused() {
+    #[expect(clippy::cast_precision_loss, reason = "some ten thousand charges")]
+    let share = |part: usize, whole: usize| part as f64 / whole as f64;
+    for (conduct, expected) in [
+        (Conduct::Honest, None),
+        (Conduct::InflatedList, Some(Difference::ListExceeded)),
+        (Conduct::WrongMultiplier, Some(Difference::MultiplierExceeded)),
+        // What sums explain by noise, single charges show.
+        (Conduct::Skimming, Some(Difference::MultiplierExceeded)),
+        (Conduct::InflatedTokens, Some(Difference::TokensExceeded)),
+        (Conduct::CachedAsFresh, Some(Difference::CachedAsFresh)),
+    ] {
+        let (mut ours, mut couples, mut named, mut misnamed, mut elsewhere, mut others) = (0, 0, 0, 0, 0, 0);
+        for seed in 0..4 {
+            let (charges, requests) = listed(conduct, seed);
+            let found = match_up(&charges, &requests);
+            ours += charges.iter().filter(|c| c.model == "m").count();
+            others += charges.iter().filter(|c| c.model != "m").count();
+            elsewhere += found.theirs.iter().filter(|at| charges[**at].model != "m").count();
+            couples += found.couples.len();
+            for couple in &found.couples {
+                let of = |one: &Difference| expected == Some(*one);
+                named += usize::from(couple.differences.iter().any(of));
+                misnamed += usize::from(couple.differences.iter().any(|one| !of(one)));
+            }
+        }
+        println!(
+            "{conduct:?}, charge by charge: {:.2} % of charges matched, {:.2} % named as expected, {:.2} % as something else, {:.1} % of others' left to them",
+            share(couples, ours) * 100.0,
+            share(named, couples) * 100.0,
+            share(misnamed, couples) * 100.0,
+            share(elsewhere, others) * 100.0
+        );
+        assert!(share(couples, ours) >= 0.99, "{conduct:?}");
+        assert!(share(misnamed, couples) <= 0.01, "{conduct:?}");
+        assert_eq!(elsewhere, others, "{conduct:?}: somebody else's charge was taken for ours");
+        // What never read from a cache cannot be charged as fresh; without usage nothing can be told.
+        let least = if conduct == Conduct::CachedAsFresh { 0.6 } else { 0.9 };
+        assert!(expected.is_none() || share(named, couples) >= least, "{conduct:?}");
     }
 }

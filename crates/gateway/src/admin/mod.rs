@@ -29,6 +29,7 @@ mod tags;
 mod token;
 mod trial;
 mod upstreams;
+mod whatif;
 
 use std::sync::Arc;
 
@@ -89,6 +90,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(metrics::routes())
         .merge(detect::routes())
         .merge(upstreams::routes())
+        .merge(whatif::routes())
         .merge(trial::routes())
         .merge(groups::routes())
         .merge(keys::routes())

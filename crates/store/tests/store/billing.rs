@@ -1,13 +1,13 @@
 //! What billing APIs said, kept and forgotten.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use headgate_domain::UpstreamId;
+use headgate_domain::{Concern, GroupId, UpstreamId, Usage};
 use headgate_pricing::{
     Currency,
-    compare::{Scope, Snapshot},
+    compare::{Scope, Snapshot, charges::Charge},
     schedule::{Multiplier, Peak},
 };
-use headgate_store::billing::{BillingStatus, ManualMultiplier};
+use headgate_store::billing::{BillingStatus, ManualMultiplier, ToldConcerns};
 use rust_decimal::Decimal;
 
 use crate::support;
@@ -82,4 +82,47 @@ async fn a_span_of_snapshots_has_the_one_before_it_and_the_newest_two_are_never_
     assert_eq!(hours().await, [2, 3, 4]);
     database.forget_billing(at(99)).await.unwrap();
     assert_eq!(hours().await, [3, 4]);
+}
+
+#[tokio::test]
+async fn one_of_several_processes_gets_to_tell_a_concern() {
+    let database = support::database().await;
+    database.claim_billing(UPSTREAM, at(0), at(1)).await.unwrap();
+    let told = |concerns: &[Concern]| ToldConcerns {
+        concerns: concerns.iter().copied().collect(),
+        multiplier_changed_at: Some(at(1)),
+    };
+    let (nothing, some) =
+        (ToldConcerns::default(), told(&[Concern::BalanceLow, Concern::OverCap { group: GroupId(3) }]));
+    assert!(database.claim_concerns(UPSTREAM, &nothing, &some).await.unwrap());
+    assert!(!database.claim_concerns(UPSTREAM, &nothing, &some).await.unwrap(), "another was first");
+    let kept = database.billing(Some(UPSTREAM)).await.unwrap().remove(0).1.told;
+    assert_eq!(kept, some);
+    assert!(database.claim_concerns(UPSTREAM, &kept, &told(&[Concern::BalanceLow])).await.unwrap());
+    assert!(!database.claim_concerns(UpstreamId(99), &nothing, &some).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_charge_is_kept_once_as_it_was_told_first_until_it_is_old() {
+    let database = support::database().await;
+    assert_eq!(database.charges_reach(UPSTREAM).await.unwrap(), None);
+    let charge = |hour: i64, id: &str| Charge {
+        id: id.to_owned(),
+        at: at(hour),
+        model: "m".to_owned(),
+        request_id: Some("r".to_owned()),
+        key: None,
+        usage: Usage { fresh: Some(1), output: Some(2), ..Usage::default() },
+        list: Some(Decimal::new(123, 12)),
+        charged: Decimal::new(1, 12),
+        multiplier: None,
+    };
+    let (old, new) = (charge(1, "old"), charge(5, "new"));
+    database.store_charges(UPSTREAM, &[new.clone(), old.clone()]).await.unwrap();
+    database.store_charges(UPSTREAM, &[Charge { model: "other".to_owned(), ..old.clone() }]).await.unwrap();
+    database.store_charges(UpstreamId(8), &[charge(3, "old")]).await.unwrap();
+    assert_eq!(database.charges(UPSTREAM, at(0), at(9)).await.unwrap(), [old, new.clone()]);
+    assert_eq!(database.charges_reach(UPSTREAM).await.unwrap(), Some((at(1), at(5))));
+    database.forget_charges(at(4)).await.unwrap();
+    assert_eq!(database.charges(UPSTREAM, at(0), at(9)).await.unwrap(), [new]);
 }

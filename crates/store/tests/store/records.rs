@@ -57,6 +57,7 @@ pub(crate) fn record(n: i64) -> Record {
         request_bytes: 2048,
         response_bytes: 4096,
         estimated_input: Some(512),
+        features: None,
         stream_completed: true,
         last_event: Some("message_stop".into()),
         upstream_request_id: Some("req_1".into()),

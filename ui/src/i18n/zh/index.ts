@@ -15,6 +15,7 @@ import requests from "./requests.json";
 import prices from "./prices.json";
 import settings from "./settings.json";
 import first_run from "./first_run.json";
+import whatif from "./whatif.json";
 
 export default {
   common,
@@ -34,4 +35,5 @@ export default {
   prices,
   settings,
   first_run,
+  whatif,
 };
