@@ -43,8 +43,10 @@ fn request(second: i64, usage: Usage) -> Request {
     }
 }
 
-/// Couples as `charge-request`, then what is left on our side and on theirs.
-fn told(charges: &[Charge], requests: &[Request]) -> (Vec<(usize, usize, Match)>, Vec<usize>, Vec<usize>) {
+/// Couples of charge and request, then what is left on our side and on theirs.
+type Shape = (Vec<(usize, usize, Match)>, Vec<usize>, Vec<usize>);
+
+fn told(charges: &[Charge], requests: &[Request]) -> Shape {
     let Matched { couples, ours, theirs } = match_up(charges, requests);
     (couples.into_iter().map(|c| (c.charge, c.request, c.by)).collect(), ours, theirs)
 }
@@ -58,7 +60,7 @@ fn charges_find_their_requests() {
     let of = |model: &str, second| Charge { model: model.to_owned(), ..charge(second, u) };
     let silent = |second| Request { usage: Usage::default(), list: None, complete: false, ..request(second, u) };
     let by = Match::Tokens;
-    type Case = (&'static str, Vec<Charge>, Vec<Request>, (Vec<(usize, usize, Match)>, Vec<usize>, Vec<usize>));
+    type Case = (&'static str, Vec<Charge>, Vec<Request>, Shape);
     let cases: Vec<Case> = vec![
         (
             "the same tokens at the same time",
