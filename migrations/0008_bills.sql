@@ -13,3 +13,6 @@ create table headgate.charges (
 );
 create index charges_upstream_at on headgate.charges (upstream_id, at);
 create index charges_at on headgate.charges (at);
+
+-- The vocabulary that `observed_output` was counted with; null: it is estimated by length.
+alter table headgate.attempts add column observed_with text;

@@ -233,6 +233,11 @@ impl Exchange {
             let snapshot = self.shared.snapshot.load();
             self.shared.budgets.count(owners.into_iter().flatten(), &amounts, record.completed_at, &snapshot.settings);
         }
+        // Of an answer that broke off it is not known how much of it was reported.
+        if let Some(text) = answer.watch.and_then(Watch::heard).filter(|_| outcome == Outcome::Success && !self.silent)
+        {
+            self.shared.counting.put(&record, text);
+        }
         self.attempts.push(record);
         self.tried.after(candidate, class, sent)
     }

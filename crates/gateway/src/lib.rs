@@ -15,6 +15,7 @@ mod clock;
 mod config;
 mod connection;
 mod control;
+mod counting;
 mod events;
 mod exchange;
 mod forward;

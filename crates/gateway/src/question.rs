@@ -104,6 +104,7 @@ impl Question<'_> {
             idle: endpoint.limits.idle,
             hold: limit,
             event_limit: 16 << 20,
+            counts: false,
         };
         let work = async {
             let url = endpoint.url(self.protocol.route(), None);

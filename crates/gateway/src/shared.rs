@@ -23,6 +23,7 @@ use crate::{
     clock::Clock,
     config::Bootstrap,
     control::Control,
+    counting::Counting,
     events::{Event, Events},
     forward::line::Lines,
     incidents::{Incident, IncidentKind, Incidents},
@@ -89,6 +90,8 @@ pub struct Shared {
     pub prices: PriceBook,
     /// What upstreams say they charge, and what is left there.
     pub billing: Billing,
+    /// Texts of answers that wait for their tokens to be counted.
+    pub counting: Counting,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Traces for OpenTelemetry.

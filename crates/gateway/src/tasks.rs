@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    alerts, billing, budgets, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared, traces,
+    alerts, billing, budgets, counting, events::Event, incidents::Incident, monitors, prices, recovery, shared::Shared,
+    traces,
 };
 
 const HEALTH_FILE: &str = "health.json";
@@ -52,6 +53,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken, traces: Option<trac
     until(shared, stop, monitors::run(Arc::clone(shared)));
     until(shared, stop, prices::run(Arc::clone(shared)));
     until(shared, stop, billing::run(Arc::clone(shared)));
+    until(shared, stop, counting::run(Arc::clone(shared)));
     until(shared, stop, budgets::run(Arc::clone(shared)));
     until(shared, stop, alerts::run(Arc::clone(shared)));
     until(shared, stop, tell_stored(Arc::clone(shared)));

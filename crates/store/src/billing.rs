@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use headgate_domain::{Concern, UpstreamId};
+use headgate_domain::{AttemptRecord, Concern, UpstreamId};
 use headgate_pricing::{
     Currency,
     compare::{Reason, Snapshot, Status, Use},
@@ -277,19 +277,23 @@ impl Database {
     }
 
     /// Our own attempts of an upstream that ended after `from` and by `to` and that it may have charged for, with
-    /// their list price where it is in `currency`.
+    /// their list price where it is in `currency`. What reports more output than was counted here comes with its record,
+    /// so that it can be priced by the count.
     pub async fn billed_uses(
         &self,
         upstream: UpstreamId,
         from: DateTime<Utc>,
         to: DateTime<Utc>,
         currency: Currency,
-    ) -> Result<Vec<Use>, DatabaseError> {
+    ) -> Result<Vec<(Use, Option<AttemptRecord>)>, DatabaseError> {
         // A request lasts a day at most; the bound on its start spares the older partitions.
         let rows = sqlx::query!(
             r#"select completed_at, case when cost_currency = $4 then cost::text end as list,
-                cost is not null and cost_gaps is null as "complete!"
-            from headgate.attempts
+                cost is not null and cost_gaps is null as "complete!", c.is_counted as "is_counted!",
+                case when c.is_counted and tokens_output > observed_output * 11 / 10 + 16 + coalesce(tokens_reasoning, 0)
+                    then to_jsonb(a) || jsonb_build_object('cost', a.cost::text) end as "exceeding: Json<AttemptRecord>"
+            from headgate.attempts a cross join lateral (select coalesce(
+                observed_with is not null and outcome = 'success' and usage_source = 'reported', false) as is_counted) c
             where upstream_id = $1 and started_at > $2::timestamptz - interval '1 day' and started_at <= $3
                 and completed_at > $2 and completed_at <= $3
                 and (outcome in ('success', 'partial') or usage_source is not null)
@@ -300,11 +304,11 @@ impl Database {
             currency.as_str()
         );
         let rows = rows.fetch_all(self.pool()).await?;
-        let used = rows.into_iter().map(|row| Use {
-            at: row.completed_at,
-            list: row.list.and_then(|text| text.parse().ok()),
-            complete: row.complete,
-            observed_at_most: None,
+        let used = rows.into_iter().map(|row| {
+            let list = row.list.and_then(|text| text.parse().ok());
+            let observed_at_most = if row.is_counted && row.exceeding.is_none() { list } else { None };
+            let one = Use { at: row.completed_at, list, complete: row.complete, observed_at_most };
+            (one, row.exceeding.map(|attempt| attempt.0))
         });
         Ok(used.collect())
     }

@@ -16,6 +16,7 @@ mod data_dir;
 mod database;
 pub mod journal;
 pub mod news;
+pub mod observed;
 pub mod partitions;
 pub mod prices;
 pub mod probes;

@@ -27,6 +27,7 @@ mod status;
 mod tags;
 
 mod token;
+mod tokens;
 mod trial;
 mod upstreams;
 mod whatif;
@@ -101,6 +102,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(billing::routes())
         .merge(charges::routes())
         .merge(evidence::routes())
+        .merge(tokens::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())

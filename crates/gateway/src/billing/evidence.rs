@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use headgate_domain::UpstreamId;
+use headgate_domain::{AttemptRecord, UpstreamId};
 use headgate_pricing::{
+    Currency,
     compare::{Comparison, Reason, Snapshot, Use, Window, compare, spent},
     schedule::Multiplier,
 };
 use headgate_store::{Database, DatabaseError, billing::Day};
 use rust_decimal::Decimal;
 
-use crate::shared::Shared;
+use crate::{prices::InForce, shared::Shared};
 
 /// How long it is waited for our own records to be in the database.
 const FLUSH: Duration = Duration::from_secs(2);
@@ -43,13 +44,29 @@ impl Evidence {
         let from = snapshots.first().map_or(from, |first| first.at.min(from));
         let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
         let uses = database.billed_uses(upstream, from, to, currency).await?;
-        Ok(Self { snapshots, uses })
+        let prices = shared.prices.now();
+        let bounded = uses.into_iter().map(|(one, exceeding)| match exceeding {
+            Some(attempt) => Use { observed_at_most: at_most(&attempt, &prices, currency), ..one },
+            None => one,
+        });
+        Ok(Self { snapshots, uses: bounded.collect() })
     }
 
     /// Whether the upstream charged what it said.
     pub fn compare(&self, window: Window) -> Comparison {
         compare(window, &self.snapshots, &self.uses)
     }
+}
+
+/// The list price of an attempt by the output that was counted here, with what stands between texts and calls, and with
+/// the reasoning that was reported.
+fn at_most(attempt: &AttemptRecord, prices: &InForce, currency: Currency) -> Option<Decimal> {
+    let observed = attempt.usage.observed_output?;
+    let output = observed.saturating_mul(11) / 10 + 16 + attempt.usage.tokens_reasoning.unwrap_or(0);
+    let mut counted = attempt.clone();
+    counted.usage.tokens_output = counted.usage.tokens_output.map(|reported| reported.min(output));
+    let cost = prices.stamp(&counted);
+    cost.cost.filter(|_| cost.cost_currency.as_deref() == Some(currency.as_str()))
 }
 
 /// Waits a little until what has ended by now is in the database: figures are compared with all of it.

@@ -20,6 +20,7 @@ use super::{
     send, source, translated,
 };
 use crate::{
+    counting::Encoding,
     exchange::{self, Answer, Exchange, outcome_of},
     ingress::refuse,
     question::own_protocol,
@@ -130,6 +131,7 @@ fn terms<'a>(shared: &Shared, inbound: &'a Inbound, endpoint: &Endpoint, sent_mo
         idle: limits.idle,
         hold: settings.keep_alive.0,
         event_limit: usize::try_from(settings.event_limit.0).unwrap_or(usize::MAX),
+        counts: Encoding::of(sent_model).is_some(),
     }
 }
 

@@ -44,6 +44,19 @@ pub struct Terms<'a> {
     pub hold: Duration,
     /// Largest event.
     pub event_limit: usize,
+    /// The tokens of the answer's text are counted afterwards.
+    pub counts: bool,
+}
+
+impl Terms<'_> {
+    /// Who watches an answer that passes.
+    fn observer(&self) -> Observer {
+        let mut observer = Observer::new(self.protocol);
+        if self.counts {
+            observer.keep_text();
+        }
+        observer
+    }
 }
 
 /// An answer at the commit boundary.
@@ -117,7 +130,7 @@ pub async fn receive(
                 return Err(Failed::new(page(), &source));
             }
             let held = vec![body.clone().freeze()];
-            let watch = Watch::Relayed(Observer::new(terms.protocol));
+            let watch = Watch::Relayed(terms.observer());
             return Ok(Ready { watch, held, rest: Some(Rest::Document(source, body)), events: false });
         }
     }
@@ -152,7 +165,7 @@ fn document(body: Bytes, content_type: &str, source: &Source, terms: &Terms<'_>)
     if looks_like_page(content_type, &body) {
         return Err(Failed::new(page(), source));
     }
-    let mut observer = Observer::new(terms.protocol);
+    let mut observer = terms.observer();
     let failure = match observer.document(&body) {
         Document::Failed(error) => classify(&error),
         Document::Unreadable => {
@@ -199,7 +212,7 @@ async fn events(
     clock: Clock,
     attempt: &mut Attempt,
 ) -> Result<Ready, Failed> {
-    let mut observer = Observer::new(terms.protocol);
+    let mut observer = terms.observer();
     let mut splitter = Splitter::new(terms.event_limit);
     let mut held = Vec::new();
     let mut held_bytes = 0;

@@ -21,6 +21,9 @@ pub async fn receive(
     attempt: &mut Attempt,
     waiting: &mut Option<Waiting>,
 ) -> Result<Ready, Failed> {
+    if terms.counts {
+        translator.keep_text();
+    }
     let first = if terms.stream { terms.first_work } else { terms.whole };
     let fail = |failure: Failure, translator: Box<Translator>, empty: Option<Vec<u8>>, source: &Source| {
         Err(Failed {

@@ -38,6 +38,14 @@ impl Watch {
         }
     }
 
+    /// The text that the model wrote, where it is kept to be counted and all of it is there.
+    pub fn heard(&self) -> Option<&str> {
+        match self {
+            Self::Relayed(observer) => observer.heard(),
+            Self::Translated(translator) => translator.heard(),
+        }
+    }
+
     /// Whether the completion event was seen.
     pub fn completed(&self) -> bool {
         match self {

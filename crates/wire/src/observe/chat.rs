@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Finish, Observer, Seen, presence::Filled};
+use super::{
+    Finish, Observer, Seen,
+    presence::{Filled, Said},
+};
 use crate::usage::WireUsage;
 
 #[derive(Deserialize)]
@@ -23,10 +26,10 @@ struct Chunk<'a> {
 struct Choice<'a> {
     #[serde(default)]
     index: Option<u32>,
-    #[serde(default)]
-    delta: Option<Delta>,
-    #[serde(default)]
-    message: Option<Delta>,
+    #[serde(borrow, default)]
+    delta: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     finish_reason: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -35,39 +38,50 @@ struct Choice<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Delta {
-    content: Filled,
-    reasoning_content: Filled,
-    reasoning: Filled,
+struct Delta<'a> {
+    #[serde(borrow)]
+    content: Said<'a>,
+    #[serde(borrow)]
+    reasoning_content: Said<'a>,
+    #[serde(borrow)]
+    reasoning: Said<'a>,
     reasoning_details: Filled,
-    refusal: Filled,
+    #[serde(borrow)]
+    refusal: Said<'a>,
     audio: Filled,
-    tool_calls: Option<Vec<Call>>,
-    function_call: Option<Function>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<Call<'a>>>,
+    #[serde(borrow)]
+    function_call: Option<Function<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Call {
-    function: Option<Function>,
-    custom: Option<Function>,
+struct Call<'a> {
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+    #[serde(borrow)]
+    custom: Option<Function<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Function {
-    name: Filled,
-    arguments: Filled,
-    input: Filled,
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Said<'a>,
+    #[serde(borrow)]
+    arguments: Said<'a>,
+    #[serde(borrow)]
+    input: Said<'a>,
 }
 
-impl Delta {
+impl Delta<'_> {
     fn seen(&self) -> Seen {
-        let named = |f: &Option<Function>| f.as_ref().is_some_and(|f| f.name.any);
+        let named = |f: &Option<Function<'_>>| f.as_ref().is_some_and(|f| f.name.any);
         let calls = self.tool_calls.iter().flatten().any(|c| named(&c.function) || named(&c.custom));
-        let texts =
-            [self.content, self.reasoning_content, self.reasoning, self.reasoning_details, self.refusal, self.audio];
-        if calls || named(&self.function_call) || texts.iter().any(|t| t.any) {
+        let texts = [&self.content, &self.reasoning_content, &self.reasoning, &self.refusal];
+        let others = self.reasoning_details.any || self.audio.any;
+        if calls || named(&self.function_call) || others || texts.iter().any(|t| t.any) {
             Seen::OUTPUT
         } else if self.tool_calls.as_ref().is_some_and(|c| !c.is_empty()) {
             Seen::WORK
@@ -77,14 +91,23 @@ impl Delta {
     }
 }
 
-impl Delta {
-    /// Bytes of text that the model wrote.
-    fn text(&self) -> u64 {
-        let written = |f: &Function| f.name.bytes + f.arguments.bytes + f.input.bytes;
-        let calls = self.tool_calls.iter().flatten().flat_map(|c| c.function.iter().chain(&c.custom));
+impl Delta<'_> {
+    /// The text that the model wrote.
+    fn tell(&self, observer: &mut Observer) {
+        observer.hear(&self.content.text);
         // Some vendors send the same reasoning under both names.
-        let reasoning = self.reasoning_content.bytes.max(self.reasoning.bytes);
-        self.content.bytes + reasoning + self.refusal.bytes + calls.chain(&self.function_call).map(written).sum::<u64>()
+        let (one, other) = (&self.reasoning_content.text, &self.reasoning.text);
+        observer.hear(if one.len() >= other.len() { one } else { other });
+        observer.hear(&self.refusal.text);
+        let calls = self.tool_calls.iter().flatten().flat_map(|c| c.function.iter().chain(&c.custom));
+        for function in calls.chain(&self.function_call) {
+            for said in [&function.name, &function.arguments, &function.input] {
+                observer.hear(&said.text);
+            }
+        }
+        if self.audio.any {
+            observer.heard = None;
+        }
     }
 }
 
@@ -98,12 +121,14 @@ fn read(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let mut seen = Seen::default();
     for choice in chunk.choices.iter().flatten() {
         if choice.index.unwrap_or(0) != 0 {
+            // The tokens reported are those of all choices.
+            observer.heard = None;
             continue;
         }
         observer.used(choice.usage.as_ref());
         if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
             seen = seen.or(delta.seen());
-            observer.text += delta.text();
+            delta.tell(observer);
         }
         if let Some(reason) = &choice.finish_reason {
             let finish = match &**reason {

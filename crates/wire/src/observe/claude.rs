@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Finish, Observer, Seen, presence::Filled};
+use super::{
+    Finish, Observer, Seen,
+    presence::{Filled, Said},
+};
 use crate::usage::WireUsage;
 
 #[derive(Deserialize)]
@@ -25,26 +28,26 @@ struct Event<'a> {
 struct Block<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<Cow<'a, str>>,
-    #[serde(default)]
-    name: Filled,
-    #[serde(default)]
-    text: Filled,
-    #[serde(default)]
-    thinking: Filled,
+    #[serde(borrow, default)]
+    name: Said<'a>,
+    #[serde(borrow, default)]
+    text: Said<'a>,
+    #[serde(borrow, default)]
+    thinking: Said<'a>,
     #[serde(default)]
     signature: Filled,
 }
 
 #[derive(Deserialize)]
 struct Delta<'a> {
-    #[serde(default)]
-    text: Filled,
-    #[serde(default)]
-    thinking: Filled,
+    #[serde(borrow, default)]
+    text: Said<'a>,
+    #[serde(borrow, default)]
+    thinking: Said<'a>,
     #[serde(default)]
     signature: Filled,
-    #[serde(default)]
-    partial_json: Filled,
+    #[serde(borrow, default)]
+    partial_json: Said<'a>,
     #[serde(borrow, default)]
     stop_reason: Option<Cow<'a, str>>,
 }
@@ -62,9 +65,11 @@ struct Message<'a> {
 }
 
 impl Block<'_> {
-    /// Bytes of text that the model wrote; the input of a call in a whole answer is not looked into.
-    fn text(&self) -> u64 {
-        self.text.bytes + self.thinking.bytes + self.name.bytes
+    /// The text that the model wrote; the input of a call in a whole answer is not looked into.
+    fn tell(&self, observer: &mut Observer) {
+        for said in [&self.text, &self.thinking, &self.name] {
+            observer.hear(&said.text);
+        }
     }
 
     fn output(&self) -> bool {
@@ -99,13 +104,16 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
             Some(Seen::default())
         }
         "content_block_start" => {
-            observer.text += event.content_block.as_ref().map_or(0, Block::text);
+            if let Some(block) = &event.content_block {
+                block.tell(observer);
+            }
             let output = event.content_block.is_some_and(|b| b.output());
             Some(if output { Seen::OUTPUT } else { Seen::WORK })
         }
         "content_block_delta" => {
-            let written = |d: &Delta<'_>| d.text.bytes + d.thinking.bytes + d.partial_json.bytes;
-            observer.text += event.delta.as_ref().map_or(0, written);
+            for said in event.delta.iter().flat_map(|d| [&d.text, &d.thinking, &d.partial_json]) {
+                observer.hear(&said.text);
+            }
             let output = event.delta.is_some_and(|d| d.text.any || d.thinking.any || d.signature.any);
             Some(if output { Seen::OUTPUT } else { Seen::WORK })
         }
@@ -126,7 +134,12 @@ pub(super) fn document(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
     let message: Message<'_> = serde_json::from_slice(json).ok()?;
     let content = message.content.as_ref().filter(|_| !message.error.any)?;
     observer.used(message.usage.as_ref());
-    observer.text += content.iter().map(Block::text).sum::<u64>();
+    for block in content {
+        block.tell(observer);
+        if block.kind.as_deref() == Some("tool_use") {
+            observer.heard = None;
+        }
+    }
     let seen = if content.iter().any(Block::output) { Seen::OUTPUT } else { Seen::default() };
     Some(stopped(observer, message.stop_reason.as_deref().unwrap_or("end_turn"), seen))
 }

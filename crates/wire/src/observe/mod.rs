@@ -66,12 +66,25 @@ pub enum Document {
     Unreadable,
 }
 
+/// The longest text that is kept to be counted.
+pub const HEARD: usize = 256 << 10;
+
+/// Adds to a text that is kept; what becomes too long is not kept any more.
+pub(crate) fn hear(heard: &mut Option<String>, text: &str) {
+    match heard {
+        Some(kept) if kept.len() + text.len() <= HEARD => kept.push_str(text),
+        _ => *heard = None,
+    }
+}
+
 /// Watches one answer.
 #[derive(Debug)]
 pub struct Observer {
     protocol: Protocol,
     usage: Usage,
     text: u64,
+    /// The text itself, for who counts its tokens; none where nobody does, or where it is not all of it.
+    heard: Option<String>,
     last_event: String,
     finish: Option<Finish>,
     output: bool,
@@ -87,6 +100,7 @@ impl Observer {
             protocol,
             usage: Usage::default(),
             text: 0,
+            heard: None,
             last_event: String::new(),
             finish: None,
             output: false,
@@ -94,6 +108,21 @@ impl Observer {
             error: None,
             next_sequence: 0,
         }
+    }
+
+    /// Keeps the text that the model writes, up to [`HEARD`] bytes, until this is dropped.
+    pub fn keep_text(&mut self) {
+        self.heard = Some(String::new());
+    }
+
+    /// The text that the model wrote, if all of it was kept.
+    pub fn heard(&self) -> Option<&str> {
+        self.heard.as_deref()
+    }
+
+    fn hear(&mut self, text: &str) {
+        self.text += text.len() as u64;
+        hear(&mut self.heard, text);
     }
 
     /// Takes the payload of one event.

@@ -1,6 +1,6 @@
-//! Whether a member holds anything, and how much text, without keeping it.
+//! Whether a member holds anything, and its text where that is counted.
 
-use std::fmt;
+use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -9,58 +9,100 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 pub(super) struct Filled {
     /// It holds something.
     pub(super) any: bool,
-    /// Bytes of a text.
-    pub(super) bytes: u64,
 }
 
-impl Filled {
-    const fn unless(empty: bool) -> Self {
-        Self { any: !empty, bytes: 0 }
+/// The same with its text, which is borrowed where it stands as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Said<'a> {
+    /// It holds something.
+    pub(super) any: bool,
+    /// Its text.
+    pub(super) text: Cow<'a, str>,
+}
+
+trait Look<'de>: Sized {
+    fn text(text: &str) -> Self;
+    fn borrowed(text: &'de str) -> Self;
+    fn other(any: bool) -> Self;
+}
+
+impl Look<'_> for Filled {
+    fn text(text: &str) -> Self {
+        Self { any: !text.is_empty() }
+    }
+    fn borrowed(text: &str) -> Self {
+        Self::text(text)
+    }
+    fn other(any: bool) -> Self {
+        Self { any }
+    }
+}
+
+impl<'de> Look<'de> for Said<'de> {
+    fn text(text: &str) -> Self {
+        Self { any: !text.is_empty(), text: Cow::Owned(text.to_owned()) }
+    }
+    fn borrowed(text: &'de str) -> Self {
+        Self { any: !text.is_empty(), text: Cow::Borrowed(text) }
+    }
+    fn other(any: bool) -> Self {
+        Self { any, text: Cow::Borrowed("") }
     }
 }
 
 impl<'de> Deserialize<'de> for Filled {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Look;
-        impl<'de> Visitor<'de> for Look {
-            type Value = Filled;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("any value")
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Filled, E> {
-                Ok(Filled { any: !text.is_empty(), bytes: text.len() as u64 })
-            }
-            fn visit_unit<E>(self) -> Result<Filled, E> {
-                Ok(Filled::default())
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Filled, E> {
-                Ok(Filled::default())
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Filled, E> {
-                Ok(Filled::default())
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<Filled, E> {
-                Ok(Filled::default())
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<Filled, E> {
-                Ok(Filled::default())
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Filled, A::Error> {
-                let mut any = false;
-                while seq.next_element::<IgnoredAny>()?.is_some() {
-                    any = true;
-                }
-                Ok(Filled::unless(!any))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Filled, A::Error> {
-                let mut any = false;
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-                    any = true;
-                }
-                Ok(Filled::unless(!any))
-            }
+        deserializer.deserialize_any(Looking(PhantomData))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Said<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Looking::<Said<'de>>(PhantomData))
+    }
+}
+
+struct Looking<T>(PhantomData<T>);
+
+impl<'de, T: Look<'de>> Visitor<'de> for Looking<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::text(text))
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
+        Ok(T::borrowed(text))
+    }
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::other(false))
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
+        Ok(T::other(false))
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<T, E> {
+        Ok(T::other(false))
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<T, E> {
+        Ok(T::other(false))
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
+        Ok(T::other(false))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
+        let mut any = false;
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            any = true;
         }
-        deserializer.deserialize_any(Look)
+        Ok(T::other(any))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut any = false;
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            any = true;
+        }
+        Ok(T::other(any))
     }
 }
 
@@ -77,6 +119,10 @@ mod tests {
         for nothing in ["\"\"", "[]", "{}", "null", "true", "false", "1", "-1", "0.5"] {
             assert!(!filled(nothing), "{nothing}");
         }
-        assert_eq!(serde_json::from_str::<Filled>("\"aé\"").unwrap().bytes, 3);
+        let said = |json: &'static str| serde_json::from_str::<Said<'_>>(json).unwrap();
+        assert_eq!(said("\"aé\"").text, "aé");
+        assert!(matches!(said("\"plain\"").text, Cow::Borrowed(_)));
+        assert_eq!(said("\"a\\n\"").text, "a\n");
+        assert!(said("{\"a\":1}").any && said("{\"a\":1}").text.is_empty());
     }
 }

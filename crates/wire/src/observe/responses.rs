@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Finish, Observer, Seen, presence::Filled};
+use super::{
+    Finish, Observer, Seen,
+    presence::{Filled, Said},
+};
 use crate::usage::WireUsage;
 
 #[derive(Deserialize)]
@@ -13,8 +16,8 @@ struct Event<'a> {
     kind: Cow<'a, str>,
     #[serde(default)]
     sequence_number: Option<u64>,
-    #[serde(default)]
-    delta: Filled,
+    #[serde(borrow, default)]
+    delta: Said<'a>,
     #[serde(borrow, default)]
     item: Option<Item<'a>>,
     #[serde(borrow, default)]
@@ -25,25 +28,27 @@ struct Event<'a> {
 struct Item<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<Cow<'a, str>>,
-    #[serde(default)]
-    name: Filled,
+    #[serde(borrow, default)]
+    name: Said<'a>,
     #[serde(default)]
     encrypted_content: Filled,
     #[serde(default)]
     summary: Filled,
-    #[serde(default)]
-    arguments: Filled,
-    #[serde(default)]
-    input: Filled,
-    #[serde(default)]
-    content: Option<Vec<Part>>,
+    #[serde(borrow, default)]
+    arguments: Said<'a>,
+    #[serde(borrow, default)]
+    input: Said<'a>,
+    #[serde(borrow, default)]
+    content: Option<Vec<Part<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Part {
-    text: Filled,
-    refusal: Filled,
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Said<'a>,
+    #[serde(borrow)]
+    refusal: Said<'a>,
 }
 
 #[derive(Deserialize)]
@@ -59,10 +64,12 @@ struct Response<'a> {
 }
 
 impl Item<'_> {
-    /// Bytes of text that the model wrote.
-    fn text(&self) -> u64 {
-        let parts = self.content.iter().flatten().map(|p| p.text.bytes + p.refusal.bytes).sum::<u64>();
-        parts + self.name.bytes + self.arguments.bytes + self.input.bytes
+    /// The text that the model wrote.
+    fn tell(&self, observer: &mut Observer) {
+        let parts = self.content.iter().flatten().flat_map(|p| [&p.text, &p.refusal]);
+        for said in parts.chain([&self.name, &self.arguments, &self.input]) {
+            observer.hear(&said.text);
+        }
     }
 
     /// `done`: the item is complete. Otherwise it has only been announced.
@@ -88,7 +95,9 @@ fn finished(observer: &mut Observer, response: &Response<'_>) -> Seen {
     observer.used(response.usage.as_ref());
     // What came as deltas is here again.
     if observer.text == 0 {
-        observer.text = response.output.iter().flatten().map(Item::text).sum();
+        for item in response.output.iter().flatten() {
+            item.tell(observer);
+        }
     }
     let mut seen = response.output.iter().flatten().fold(Seen::default(), |seen, item| seen.or(item.seen(true)));
     let finish = if response.status.as_deref() == Some("incomplete") { Finish::Cause } else { Finish::Natural };
@@ -107,7 +116,7 @@ pub(super) fn event(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
         observer.next_sequence = number + 1;
     }
     if event.kind.ends_with(".delta") {
-        observer.text += event.delta.bytes;
+        observer.hear(&event.delta.text);
     }
     match &*event.kind {
         // Read again as an error, of whatever shape.

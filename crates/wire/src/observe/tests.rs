@@ -215,3 +215,47 @@ fn what_the_model_wrote_is_counted_as_it_passes_and_once() {
     assert_eq!(text(Protocol::Responses, &responses), 4);
     assert_eq!(text(Protocol::Responses, &responses[1..]), 4);
 }
+
+fn heard(protocol: Protocol, events: &[&str]) -> Option<String> {
+    let mut observer = Observer::new(protocol);
+    assert_eq!(observer.heard(), None, "nobody asked for it");
+    observer.keep_text();
+    for event in events {
+        observer.event(event.as_bytes());
+    }
+    let text = observer.heard().map(str::to_owned);
+    assert!(text.as_ref().is_none_or(|text| text.len() as u64 == observer.text()));
+    text
+}
+
+#[test]
+fn the_text_is_kept_for_who_counts_it_in_every_protocol() {
+    let chat = [
+        r#"{"choices":[{"index":0,"delta":{"reasoning_content":"hm ","reasoning":"hm "}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"a\nb"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}"#,
+    ];
+    assert_eq!(heard(Protocol::Chat, &chat).as_deref(), Some("hm a\nbf{}"));
+    let responses = [
+        r#"{"type":"response.output_text.delta","delta":"a b"}"#,
+        r#"{"type":"response.function_call_arguments.delta","delta":"{}"}"#,
+        r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"text":"a b"}]}]}}"#,
+    ];
+    assert_eq!(heard(Protocol::Responses, &responses).as_deref(), Some("a b{}"));
+    let claude = [
+        r#"{"type":"content_block_start","content_block":{"type":"tool_use","name":"f"}}"#,
+        r#"{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+        r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"hi"}}"#,
+    ];
+    assert_eq!(heard(Protocol::Claude, &claude).as_deref(), Some("f{}hi"));
+}
+
+#[test]
+fn a_text_that_is_not_all_of_what_was_written_is_not_kept() {
+    let second = r#"{"choices":[{"index":1,"delta":{"content":"other"}}]}"#;
+    let first = r#"{"choices":[{"index":0,"delta":{"content":"one"}}]}"#;
+    assert_eq!(heard(Protocol::Chat, &[first, second, first]), None);
+    let long = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(HEARD));
+    assert_eq!(heard(Protocol::Chat, &[&long]).map(|text| text.len()), Some(HEARD));
+    assert_eq!(heard(Protocol::Chat, &[&long, first]), None);
+}

@@ -10,7 +10,7 @@ use crate::{
     head::Head,
     loss::Losses,
     neutral::{Answer, Event, Finish},
-    observe::{End, Seen},
+    observe::{End, Seen, hear},
 };
 
 /// Most bytes of text of an answer that has to be kept: collected, or repeated in the last event.
@@ -46,6 +46,8 @@ pub(super) struct Cross {
     logprobs: bool,
     /// Bytes of text so far.
     pub(super) said: usize,
+    /// The text itself, for who counts its tokens.
+    pub(super) heard: Option<String>,
     reader: Reader,
     sink: Sink,
     restore: Restore,
@@ -76,6 +78,7 @@ impl Cross {
             last_event: String::new(),
             logprobs: answers.logprobs,
             said: 0,
+            heard: None,
             reader,
             sink: Sink::default(),
             restore: Restore::new(answers.names.clone(), head.seed.clone()),
@@ -229,7 +232,13 @@ impl Cross {
             }
             _ => false,
         };
-        self.said += event.text().map_or(0, str::len);
+        if let Some(text) = event.text() {
+            self.said += text.len();
+            hear(&mut self.heard, text);
+        }
+        if let Event::CallStart { call, .. } = event {
+            hear(&mut self.heard, &call.name);
+        }
         self.seen.output |= output;
         self.seen.work |= output || matches!(event, Event::Work | Event::CallInput { .. });
     }

@@ -247,6 +247,14 @@ impl Relayed {
         self.end.clone()
     }
 
+    pub(super) fn keep_text(&mut self) {
+        self.observer.keep_text();
+    }
+
+    pub(super) fn heard(&self) -> Option<&str> {
+        self.observer.heard()
+    }
+
     pub(super) fn text(&self) -> u64 {
         self.observer.text()
     }

@@ -141,6 +141,22 @@ impl Translator {
         }
     }
 
+    /// Keeps the text that the model writes, until this is dropped.
+    pub fn keep_text(&mut self) {
+        match &mut self.engine {
+            Engine::Cross(cross) => cross.heard = Some(String::new()),
+            Engine::Same(relayed) => relayed.keep_text(),
+        }
+    }
+
+    /// The text that the model wrote, if all of it was kept.
+    pub fn heard(&self) -> Option<&str> {
+        match &self.engine {
+            Engine::Cross(cross) => cross.heard.as_deref(),
+            Engine::Same(relayed) => relayed.heard(),
+        }
+    }
+
     /// Bytes of text that the model wrote so far.
     pub fn text(&self) -> u64 {
         match &self.engine {
