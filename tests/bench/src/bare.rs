@@ -17,7 +17,10 @@ use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
     rt::{TokioExecutor, TokioIo},
 };
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
 
 use crate::mock::input_closed;
 
@@ -45,9 +48,8 @@ pub fn run(args: &Args) -> Result<()> {
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("ready on {}", listener.local_addr()?);
-        let serving = tokio::spawn(serve(listener, to));
         tokio::select! {
-            served = serving => served?,
+            served = serve(listener, to) => served,
             () = input_closed(), if args.until_stdin_closes => Ok(()),
         }
     })
@@ -57,10 +59,12 @@ async fn serve(listener: TcpListener, to: Arc<Authority>) -> Result<()> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client: Http = Client::builder(TokioExecutor::new()).build(connector);
+    let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        tokio::spawn(connection(stream, client.clone(), Arc::clone(&to)));
+        connections.spawn(connection(stream, client.clone(), Arc::clone(&to)));
+        while connections.try_join_next().is_some() {}
     }
 }
 

@@ -525,6 +525,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/costs/{upstream}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tokens reported against tokens that passed through
+         * @description Output alone, by model. Models of OpenAI's families are counted with their vocabulary, others estimated by length.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description `1h`, `24h` or `7d`, until now. */
+                    window?: "1h" | "24h" | "7d";
+                };
+                header?: never;
+                path: {
+                    upstream: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TokensView"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -5675,6 +5727,38 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description The tokens of one model. */
+        ModelTokens: {
+            /** @description The vocabulary that the text was counted with; absent: it is estimated by length. */
+            counted_with?: string | null;
+            /**
+             * @description What it may be off for the way of counting alone, as a share.
+             * @example 0.1
+             */
+            error: string;
+            /**
+             * @description Reported ÷ observed: 1 is honest. Reasoning that is neither shown nor reported apart makes it larger.
+             * @example 1.02
+             */
+            inflation: string;
+            /** @description The model, by the name the upstream was asked for. */
+            model: string;
+            /**
+             * Format: int64
+             * @description Output tokens observed.
+             */
+            observed: number;
+            /**
+             * Format: int64
+             * @description Output tokens reported, without reasoning that was reported apart.
+             */
+            reported: number;
+            /**
+             * Format: int64
+             * @description Whole answers with usage.
+             */
+            requests: number;
+        };
         /** @description Real traffic of one upstream and model in 24 hours, without what was nobody's fault. */
         ModelTraffic: {
             /** @description The name sent to it. */
@@ -7030,6 +7114,15 @@ export interface components {
             idle: components["schemas"]["Span"] | null;
             /** @default null */
             non_stream: components["schemas"]["Span"] | null;
+        };
+        /** @description Tokens reported against tokens that passed through. */
+        TokensView: {
+            /** @description By model, those with most answers first. */
+            items: components["schemas"]["ModelTokens"][];
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+            /** @description When. */
+            window: components["schemas"]["CostWindow"];
         };
         /**
          * @description What happens to a member whose multiplier is unknown.
