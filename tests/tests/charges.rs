@@ -94,7 +94,9 @@ async fn each_charge_finds_its_request_and_what_is_left_over_is_named() {
     assert_eq!(counts, [&json!(2), &json!(1), &json!(1), &json!(1)], "{found:#}");
     assert_eq!(sums["differences"], json!([["list_exceeded", 1]]));
     let differing = charges(&headgate, "&which=differing").await;
-    assert_eq!(differing["items"][0]["request"]["id"], two["request_id"], "{differing:#}");
+    // Of equal requests in one second it cannot be told which is which.
+    let charged = [&one["request_id"], &two["request_id"]];
+    assert!(charged.contains(&&differing["items"][0]["request"]["id"]), "{differing:#}");
     assert_eq!(differing["items"][0]["by"], "tokens");
     let ours = charges(&headgate, "&which=ours").await;
     assert_eq!(ours["items"][0]["request"]["id"], three["request_id"]);
