@@ -87,4 +87,10 @@ async fn honest_tokens_are_no_accusation() {
     assert_eq!(tokens(&headgate).await[0]["inflation"], "1");
     relay.script(relay::sub2api(49.0, 1.0, 10.002, 10.002).into_iter().chain([answer(2)]));
     assert_eq!(refresh(&headgate).await["verdict"], "ok");
+    // Where no charges are listed the evidence has our own requests.
+    let path = format!("/costs/{}/evidence?window=1h", upstream(&headgate).await["id"]);
+    let evidence = headgate.admin(Method::GET, &path, None).await;
+    let content = &evidence["content"];
+    assert_eq!(content["requests"].as_array().map(Vec::len), Some(24), "{content:#}");
+    assert_eq!((&content["pairs"], &content["requests"][0]["model"]), (&json!([]), &"gpt-4o".into()));
 }

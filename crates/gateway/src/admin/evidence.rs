@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{body::Body, extract::State, response::Response};
 use chrono::{DateTime, SecondsFormat, Utc};
 use headgate_domain::{UpstreamId, Usage};
-use headgate_pricing::compare::{Comparison, Snapshot, Use};
+use headgate_pricing::compare::{Comparison, Snapshot, Use, charges::Request};
 use http::{HeaderValue, header};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     billing::{Evidence, Pair, Reconciled, Sums},
+    control::ControlError,
     shared::Shared,
 };
 
@@ -78,6 +79,8 @@ struct Content<'a> {
     sums: &'a Sums,
     /// Older pairs were left out: there were too many.
     pairs_cut: bool,
+    /// Our own requests, where the upstream lists no charges to pair them with.
+    requests: &'a [Request],
     /// Our own requests, as the comparison counts them.
     uses: Vec<Value>,
 }
@@ -99,6 +102,13 @@ async fn evidence(
     let window = span.window(&shared);
     let (evidence, reconciled) = reconciled(&shared, id, window).await?;
     let comparison = evidence.compare(window);
+    let alone = match reconciled.window {
+        Some(_) => Vec::new(),
+        None => {
+            let database = shared.control.database()?;
+            database.billed_requests(id, window.from, window.to).await.map_err(ControlError::from)?
+        }
+    };
     let snapshot = shared.snapshot.load_full();
     let upstream = snapshot.configuration.upstream(id).ok_or_else(|| ApiError::not_found("upstream"))?;
     let head = Head {
@@ -112,11 +122,11 @@ async fn evidence(
     let name = format!("evidence-{}-{}", id, window.to.format("%Y%m%d-%H%M%S"));
     let (text, sum, kind, ending) = match format {
         Format::Json => {
-            let (text, sum) = document(head, &comparison, &evidence, &reconciled)?;
+            let (text, sum) = document(head, &comparison, &evidence, &reconciled, &alone)?;
             (text, sum, "application/json", "json")
         }
         Format::Csv => {
-            let (text, sum) = table(&head, &comparison, &evidence, &reconciled)?;
+            let (text, sum) = table(&head, &comparison, &evidence, &reconciled, &alone)?;
             (text, sum, "text/csv; charset=utf-8", "csv")
         }
     };
@@ -135,6 +145,7 @@ fn document(
     comparison: &Comparison,
     evidence: &Evidence,
     reconciled: &Reconciled,
+    requests: &[Request],
 ) -> Result<(String, String), ApiError> {
     let content = Content {
         head,
@@ -143,6 +154,7 @@ fn document(
         pairs: &reconciled.pairs,
         sums: &reconciled.sums,
         pairs_cut: reconciled.is_cut,
+        requests,
         uses: evidence.uses.iter().map(one_use).collect(),
     };
     let content = serde_json::to_value(content).map_err(unwritable)?;
@@ -250,6 +262,7 @@ fn table(
     comparison: &Comparison,
     evidence: &Evidence,
     reconciled: &Reconciled,
+    requests: &[Request],
 ) -> Result<(String, String), ApiError> {
     let word = |value: serde_json::Result<Value>| match value {
         Ok(Value::String(text)) => text,
@@ -273,7 +286,16 @@ fn table(
         writer.write_record(snapshot_row(snapshot)).map_err(unwritable)?;
     }
     for pair in &reconciled.pairs {
-        writer.write_record(pair_row(pair, &word)).map_err(unwritable)?;
+        let kind = match (&pair.charge, &pair.request) {
+            (Some(_), Some(_)) => "pair",
+            (Some(_), None) => "charge without a request",
+            (None, _) => "request without a charge",
+        };
+        writer.write_record(pair_row(kind, pair, &word)).map_err(unwritable)?;
+    }
+    for request in requests {
+        let pair = Pair { charge: None, request: Some(request.clone()), by: None, differences: Vec::new() };
+        writer.write_record(pair_row("request", &pair, &word)).map_err(unwritable)?;
     }
     let rows = writer.into_inner().map_err(unwritable)?;
     text.push_str(&String::from_utf8(rows).map_err(unwritable)?);
@@ -300,14 +322,9 @@ fn snapshot_row(snapshot: &Snapshot) -> [String; 25] {
     row
 }
 
-fn pair_row(pair: &Pair, word: &impl Fn(serde_json::Result<Value>) -> String) -> [String; 25] {
+fn pair_row(kind: &str, pair: &Pair, word: &impl Fn(serde_json::Result<Value>) -> String) -> [String; 25] {
     let or_nothing = |of: Option<Decimal>| of.map(amount).unwrap_or_default();
     let (charge, request) = (pair.charge.as_ref(), pair.request.as_ref());
-    let kind = match (charge, request) {
-        (Some(_), Some(_)) => "pair",
-        (Some(_), None) => "charge without a request",
-        (None, _) => "request without a charge",
-    };
     let tokens = |usage: Option<&Usage>| {
         let usage = usage.filter(|usage| usage.is_reported());
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
