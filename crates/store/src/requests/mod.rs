@@ -3,6 +3,7 @@
 mod filter;
 mod list;
 mod stats;
+mod sums;
 mod traffic;
 
 pub use filter::{BadFilter, Cursor, Filter, StatusWord};
