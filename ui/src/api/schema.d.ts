@@ -497,7 +497,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Figures"];
+                        "application/json": components["schemas"]["CostFigures"];
                     };
                 };
                 /** @description Refused or failed */
@@ -4292,6 +4292,29 @@ export interface components {
              */
             remaining_ms: number;
         };
+        /** @description What is left in one currency. */
+        CostBalance: {
+            /** @description The sum. */
+            amount: string;
+            /** @description The currency, as the upstreams show it. */
+            currency: string;
+            /**
+             * Format: double
+             * @description Days it lasts if balances fall on as in the last week; absent where none fell.
+             */
+            days_left?: number | null;
+            /** @description Those of them where nothing is left. */
+            empty: components["schemas"]["UpstreamId"][];
+            /**
+             * Format: date-time
+             * @description When the oldest of these figures was told.
+             */
+            oldest_at?: string | null;
+            /** @description The last 30 days. */
+            points: components["schemas"]["BalancePoint"][];
+            /** @description The upstreams it is at. */
+            upstreams: components["schemas"]["UpstreamId"][];
+        };
         /**
          * @description The figure a track rests on.
          * @enum {string}
@@ -4340,6 +4363,23 @@ export interface components {
             /** @description Part of the window that the pairs compared cover. */
             time: string;
         };
+        /** @description An upstream's own figures. */
+        CostFigures: {
+            /**
+             * Format: date-time
+             * @description From this time on, with the last snapshot before it.
+             */
+            from: string;
+            /** @description Older ones left out. */
+            more: number;
+            /** @description Newest first, at most 500. */
+            pairs: components["schemas"]["FigurePair"][];
+            /**
+             * Format: date-time
+             * @description Up to this time.
+             */
+            to: string;
+        };
         /**
          * @description Why it looks so.
          * @enum {string}
@@ -4370,7 +4410,7 @@ export interface components {
         /** @description Money at a glance. */
         Costs: components["schemas"]["Spent"] & {
             /** @description What is left, by currency. */
-            balances: components["schemas"]["Balance"][];
+            balances: components["schemas"]["CostBalance"][];
             /** @description Output that upstreams reported against what passed through. */
             tokens: components["schemas"]["TokenCheck"][];
             /** @description Models of upstreams without a full price: they are not in the amounts, or not whole. */
@@ -4700,23 +4740,6 @@ export interface components {
             /**
              * Format: date-time
              * @description This one.
-             */
-            to: string;
-        };
-        /** @description An upstream's own figures. */
-        Figures: {
-            /**
-             * Format: date-time
-             * @description From this time on, with the last snapshot before it.
-             */
-            from: string;
-            /** @description Older ones left out. */
-            more: number;
-            /** @description Newest first, at most 500. */
-            pairs: components["schemas"]["FigurePair"][];
-            /**
-             * Format: date-time
-             * @description Up to this time.
              */
             to: string;
         };
@@ -5592,18 +5615,6 @@ export interface components {
             /** @description The word. */
             status: components["schemas"]["Standing"];
         };
-        /** @description A part of a total. */
-        Part: {
-            /** @description The amount. */
-            amount: string;
-            /** @description The currency. */
-            currency: string;
-            /**
-             * Format: double
-             * @description Of the total in this currency, 0 to 1.
-             */
-            share: number;
-        };
         /** @description Whether requests are taken. */
         Pause: {
             /** @description New requests are refused. */
@@ -6395,6 +6406,18 @@ export interface components {
             /** @description Its place in `rows`; absent for all the others together. */
             row?: number | null;
         };
+        /** @description A part of a total. */
+        SpendPart: {
+            /** @description The amount. */
+            amount: string;
+            /** @description The currency. */
+            currency: string;
+            /**
+             * Format: double
+             * @description Of the total in this currency, 0 to 1.
+             */
+            share: number;
+        };
         /** @description What was spent on one model, key, group or upstream. */
         SpendRow: {
             /**
@@ -6408,7 +6431,7 @@ export interface components {
              */
             charged: number;
             /** @description What it cost. */
-            costs: components["schemas"]["Part"][];
+            costs: components["schemas"]["SpendPart"][];
             /** @description Whether it is configured now. Models always are. */
             exists: boolean;
             /**
@@ -6438,6 +6461,15 @@ export interface components {
              * @description Those of them that were read from a cache.
              */
             tokens_read: number;
+        };
+        /** @description A sum in one currency. */
+        SpendTotal: {
+            /** @description The sum. */
+            amount: string;
+            /** @description That of the time before, equally long. */
+            before?: string | null;
+            /** @description The currency. */
+            currency: string;
         };
         /** @description What was spent. */
         Spent: {
@@ -6482,7 +6514,7 @@ export interface components {
              */
             to: string;
             /** @description The sums; the currency of most attempts first. */
-            totals: components["schemas"]["Total"][];
+            totals: components["schemas"]["SpendTotal"][];
         };
         /** @description A protocol that was tried. */
         Spoken: {
@@ -6812,15 +6844,6 @@ export interface components {
             upstream?: string | null;
             /** @description The upstream. */
             upstream_id: components["schemas"]["UpstreamId"];
-        };
-        /** @description A sum in one currency. */
-        Total: {
-            /** @description The sum. */
-            amount: string;
-            /** @description That of the time before, equally long. */
-            before?: string | null;
-            /** @description The currency. */
-            currency: string;
         };
         /**
          * @description What happens to a member whose multiplier is unknown.
