@@ -20,13 +20,22 @@ export function verdictKind(comparison: Comparison | null): Kind {
   return comparison.status === "warning" ? "degraded" : "healthy";
 }
 
+/** A warning says what about; all else that there is nothing to say, or nothing to know. */
 export function verdictWord(comparison: Comparison | null): string {
-  return comparison ? text(`costs.status_${comparison.status}`) : text("costs.comparing");
+  if (!comparison) return text("costs.comparing");
+  const found = comparison.status === "warning" && WARNINGS.find((one) => one === comparison.reason);
+  return found ? text(`costs.warning_${found}`) : text(`costs.status_${comparison.status}`);
 }
 
 /** Why it looks so, in one sentence. */
 export function verdictReason(comparison: Comparison | null): string {
   return comparison ? text(`costs.reason_${comparison.reason}`) : "";
+}
+
+/** The second line: what the word does not say yet. */
+export function verdictAside(comparison: Comparison | null): string {
+  const basis = verdictBasis(comparison);
+  return comparison?.status === "warning" && basis ? basis : verdictReason(comparison);
 }
 
 /** What the verdict rests on. */
@@ -35,6 +44,7 @@ export function verdictBasis(comparison: Comparison | null): string {
   return text(`costs.basis_${comparison.billing.basis}`);
 }
 
+const WARNINGS = ["charged_exceeded", "list_exceeded", "tokens_exceeded"] as const;
 const RANK = { warning: 0, cannot_tell: 1, ok: 2 } as const;
 
 /** The most suspicious first. */

@@ -34,6 +34,7 @@ pub(super) struct BalancePoint {
 
 /// What is left in one currency.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = CostBalance)]
 pub(super) struct Balance {
     /// The currency, as the upstreams show it.
     currency: String,

@@ -64,6 +64,7 @@ struct FigurePair {
 
 /// An upstream's own figures.
 #[derive(Serialize, ToSchema)]
+#[schema(as = CostFigures)]
 pub(super) struct Figures {
     /// From this time on, with the last snapshot before it.
     from: DateTime<Utc>,

@@ -23,6 +23,7 @@ const ROWS: usize = 100;
 
 /// A sum in one currency.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = SpendTotal)]
 pub(super) struct Total {
     /// The currency.
     currency: String,
@@ -36,6 +37,7 @@ pub(super) struct Total {
 
 /// A part of a total.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = SpendPart)]
 pub(super) struct Part {
     /// The currency.
     currency: String,
