@@ -53,13 +53,13 @@ pub struct ExportArgs {
 }
 
 /// A running gateway.
-struct Running {
+pub struct Running {
     url: String,
     token: String,
 }
 
 impl Find {
-    fn running(self) -> Result<Running> {
+    pub fn running(self) -> Result<Running> {
         let data_dir = Launch { data_dir: self.data_dir, ..Launch::default() }.over(File::load()?)?.data_dir()?;
         let url = match self.url {
             Some(url) => url.trim_end_matches('/').to_owned(),
@@ -94,8 +94,8 @@ fn address_of(data_dir: &Path) -> Result<String> {
 }
 
 /// One call; an error answer becomes a sentence.
-async fn call(running: &Running, method: reqwest::Method, path: &str, body: Option<String>) -> Result<String> {
-    let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build()?;
+pub async fn call(running: &Running, method: reqwest::Method, path: &str, body: Option<String>) -> Result<String> {
+    let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(300)).build()?;
     let mut request = client.request(method, format!("{}/admin/v1{path}", running.url)).bearer_auth(&running.token);
     if let Some(body) = body {
         request = request.header("content-type", "application/yaml").body(body);
@@ -120,17 +120,22 @@ async fn call(running: &Running, method: reqwest::Method, path: &str, body: Opti
     bail!("{}", error.get("message").and_then(Value::as_str).unwrap_or("the gateway refused"));
 }
 
-fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}
+
+/// The text of a file, or of standard input.
+pub fn read(file: &Path) -> Result<String> {
+    if file == Path::new("-") {
+        std::io::read_to_string(std::io::stdin()).context("standard input cannot be read")
+    } else {
+        std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))
+    }
 }
 
 /// `headgate apply FILE`.
 pub fn apply(args: ApplyArgs) -> Result<ExitCode> {
-    let text = if args.file == Path::new("-") {
-        std::io::read_to_string(std::io::stdin()).context("standard input cannot be read")?
-    } else {
-        std::fs::read_to_string(&args.file).with_context(|| format!("{} cannot be read", args.file.display()))?
-    };
+    let text = read(&args.file)?;
     let running = args.find.running()?;
     let mut query = format!("?dry_run={}&prune={}&allow_recreate={}", args.dry_run, args.prune, args.allow_recreate);
     if let Some(revision) = args.expect_revision {

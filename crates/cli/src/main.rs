@@ -5,6 +5,7 @@ mod admin;
 mod check;
 mod doctor;
 mod serve;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,9 @@ enum Command {
     Apply(admin::ApplyArgs),
     /// Print the configuration of a running gateway as a file; it holds no secret
     Export(admin::ExportArgs),
+    /// Replay recorded traffic of a running gateway through another configuration file: who would have been chosen, what
+    /// it would have cost, what would have failed
+    Whatif(whatif::Args),
     /// Check a configuration file without a gateway
     Check(check::Args),
     /// Check port, data directory, database, vault, proxies and clock, and say what to do
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(args),
         Command::Apply(args) => admin::apply(args),
         Command::Export(args) => admin::export(args),
+        Command::Whatif(args) => whatif::run(args),
         Command::Check(args) => check::run(&args),
         Command::Doctor(args) => doctor::run(args),
     };

@@ -13,6 +13,7 @@ use crate::{
     cost::{CostColumns, RequestCost},
     id::{CredentialId, GroupId, KeyId, RequestId, Revision, UpstreamId},
     protocol::{Protocol, UpstreamKind},
+    upstream::Capability,
 };
 
 pub use crate::cost::UsageColumns;
@@ -171,6 +172,8 @@ pub struct RequestRecord {
     pub response_bytes: i64,
     /// Estimated prompt tokens (UTF-8 bytes of text ÷ 4).
     pub estimated_input: Option<i64>,
+    /// What it used beyond text, if anything.
+    pub features: Option<Vec<Capability>>,
     /// Whether the completion event was seen.
     pub stream_completed: bool,
     /// The last event seen, at most 80 bytes.

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::{
     alert::{Alert, AlertEvent},
     file::Problem,
-    group::{Budget, Group, Strategy},
+    group::{Budget, Group, OnSaturation, Strategy},
     id::{GroupId, KeyId, Revision, UpstreamId},
     key::AccessKey,
     monitor::Monitor,
@@ -17,7 +17,7 @@ use crate::{
     protocol::Protocol,
     settings::SettingsPatch,
     span::Span,
-    upstream::{self, Limits, Upstream},
+    upstream::{self, Limits, Upstream, is_default},
 };
 
 /// Every object of one revision. It holds no secret: those are in the vault, under the ids that stand here.
@@ -312,18 +312,23 @@ impl Check {
     }
 }
 
-/// Keys that are set but have no effect in this version: one sentence each, with the path.
+/// Keys that are set but have no effect beside the others: one sentence each, with the path.
 pub fn without_effect(configuration: &Configuration) -> Vec<Problem> {
-    const NOTE: &str = "is stored, but has no effect in this version";
     let mut notes = Vec::new();
-    let mut note = |set: bool, path: String| {
-        if set {
-            notes.push(Problem::new(path, NOTE));
-        }
-    };
     for g in &configuration.groups {
-        let path = |field: &str| format!("groups[{}].{field}", g.name);
-        note(g.spec.strategy == Strategy::Cheapest, path("strategy"));
+        let spec = &g.spec;
+        let mut note = |set: bool, field: &str, unless: &str| {
+            if set {
+                let path = format!("groups[{}].{field}", g.name);
+                notes.push(Problem::new(path, format!("is set, but has no effect unless {unless}")));
+            }
+        };
+        let is = |strategy| spec.strategy == strategy;
+        note(!is_default(&spec.balance) && !is(Strategy::Balanced), "balance", "strategy is balanced");
+        note(spec.across_tiers && !is(Strategy::Cheapest), "across_tiers", "strategy is cheapest");
+        note(spec.wait.is_some() && spec.on_saturation != OnSaturation::Wait, "wait", "on_saturation is wait");
+        let caps_nothing = !is_default(&spec.unknown_multiplier) && spec.max_multiplier.is_none();
+        note(caps_nothing, "unknown_multiplier", "max_multiplier is set");
     }
     notes
 }

@@ -168,6 +168,9 @@ pub struct GroupSpec<R> {
     /// The weights of `balanced`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub balance: Balance,
+    /// `cheapest` compares the members of all tiers as if they were one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub across_tiers: bool,
     /// Cap on the billing multiplier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_multiplier: Option<Decimal>,
@@ -230,6 +233,7 @@ impl<R> GroupSpec<R> {
         Ok(GroupSpec {
             strategy: self.strategy,
             balance: self.balance,
+            across_tiers: self.across_tiers,
             max_multiplier: self.max_multiplier,
             unknown_multiplier: self.unknown_multiplier,
             regions: self.regions,

@@ -16,7 +16,7 @@ use headgate_domain::{
     upstream::Limits,
 };
 use headgate_pricing::budget::Amounts;
-use headgate_routing::{Candidate, Completion, Effect, Exceeded, Grant, Lease, Time, Tried, meaning};
+use headgate_routing::{Candidate, Completion, Effect, Exceeded, Grant, Lease, Time, Tokens, Tried, meaning};
 
 use crate::{
     budgets::{Spent, UnderWay},
@@ -186,6 +186,7 @@ impl Exchange {
             retry_after: failure.and_then(|f| f.retry_after),
             model_scoped: answer.model_scoped,
             output_tokens: usage.output,
+            tokens: Tokens::of(&usage),
             tripped,
         };
         let Effect { breaker_after, needs_attention, .. } = self.shared.complete(lease, &completion);

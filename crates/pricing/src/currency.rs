@@ -15,6 +15,11 @@ impl Currency {
     /// The dollar, in which price lists are kept.
     pub const USD: Self = Self(*b"USD\0\0\0\0\0");
 
+    /// The code, filled up with zeros.
+    pub fn to_bytes(self) -> [u8; 8] {
+        self.0
+    }
+
     /// The code.
     pub fn as_str(&self) -> &str {
         let end = self.0.iter().position(|b| *b == 0).unwrap_or(self.0.len());

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use headgate_domain::{GroupId, UpstreamId};
 
-use crate::time::Time;
+use crate::{strategy::AHEAD, time::Time};
 
 type Key = (GroupId, u64);
 
@@ -18,6 +18,21 @@ struct Entry {
     turn: u64,
     /// Requests in a row that found the upstream full.
     contended: u8,
+    /// Its requests within [`AHEAD`], older ones fading.
+    pace: f64,
+}
+
+/// What sessions of a group do, older ones fading.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    requests: f64,
+    sessions: f64,
+    at: Time,
+}
+
+/// What is left after so long of a count over [`AHEAD`].
+fn faded(count: f64, since: Duration) -> f64 {
+    count * (-since.as_secs_f64() / AHEAD.as_secs_f64()).exp()
 }
 
 /// Session (hashed) × group → upstream; the least recently written goes first.
@@ -28,12 +43,13 @@ pub struct Affinity {
     entries: BTreeMap<Key, Entry>,
     order: BTreeMap<u64, Key>,
     turn: u64,
+    paces: BTreeMap<GroupId, Pace>,
 }
 
 impl Affinity {
     /// An empty table of at most `max` entries, each valid for `ttl`.
     pub fn new(max: usize, ttl: Duration) -> Self {
-        Self { max, ttl, entries: BTreeMap::new(), order: BTreeMap::new(), turn: 0 }
+        Self { max, ttl, entries: BTreeMap::new(), order: BTreeMap::new(), turn: 0, paces: BTreeMap::new() }
     }
 
     /// Takes over changed settings.
@@ -48,12 +64,37 @@ impl Affinity {
         self.entries.get(&(group, session)).filter(|e| now.since(e.written) < self.ttl).map(|e| e.upstream)
     }
 
+    /// How long ago the session was last served.
+    pub fn idle(&self, group: GroupId, session: u64, now: Time) -> Option<Duration> {
+        self.entries.get(&(group, session)).map(|e| now.since(e.written))
+    }
+
+    /// How many requests the session is expected to make in a quarter of an hour, this one included: as many as it
+    /// did, and one that is new as many as sessions of its group do.
+    pub fn pace(&self, group: GroupId, session: Option<u64>, now: Time) -> f64 {
+        let own = session.and_then(|session| self.entries.get(&(group, session)));
+        let usual = || {
+            let pace = self.paces.get(&group).filter(|_| session.is_some())?;
+            (pace.sessions > 0.0).then(|| pace.requests / pace.sessions)
+        };
+        own.map(|e| faded(e.pace, now.since(e.written)) + 1.0).or_else(usual).unwrap_or(1.0).max(1.0)
+    }
+
     /// Remembers the upstream; to be called after a success whose content reached the client.
     pub fn set(&mut self, group: GroupId, session: u64, upstream: UpstreamId, now: Time) {
         let key = (group, session);
         self.turn += 1;
-        let contended = self.entries.get(&key).filter(|e| e.upstream == upstream).map_or(0, |e| e.contended);
-        let entry = Entry { upstream, written: now, turn: self.turn, contended };
+        let known = self.entries.get(&key);
+        let contended = known.filter(|e| e.upstream == upstream).map_or(0, |e| e.contended);
+        let pace = known.map_or(0.0, |e| faded(e.pace, now.since(e.written))) + 1.0;
+        let of_group = self.paces.entry(group).or_default();
+        let since = now.since(of_group.at);
+        *of_group = Pace {
+            requests: faded(of_group.requests, since) + 1.0,
+            sessions: faded(of_group.sessions, since) + f64::from(u8::from(known.is_none())),
+            at: now,
+        };
+        let entry = Entry { upstream, written: now, turn: self.turn, contended, pace };
         if let Some(old) = self.entries.insert(key, entry) {
             self.order.remove(&old.turn);
         }
@@ -143,6 +184,20 @@ mod tests {
         assert!(!a.is_patient(G, 1));
         a.note_contended(G, 1, false);
         assert!(a.is_patient(G, 1));
+    }
+
+    #[test]
+    fn a_session_goes_on_as_it_did_and_a_new_one_as_others_do() {
+        let mut a = Affinity::new(10, Duration::from_secs(6000));
+        assert!((a.pace(G, Some(1), Time::secs(0)) - 1.0).abs() < 1e-9);
+        for turn in 0..6 {
+            a.set(G, 1, UpstreamId(1), Time::secs(turn));
+        }
+        assert!((a.pace(G, Some(1), Time::secs(5)) - 7.0).abs() < 0.1);
+        assert!((a.pace(G, Some(2), Time::secs(5)) - 6.0).abs() < 0.1, "as the group's sessions do");
+        assert!((a.pace(G, None, Time::secs(5)) - 1.0).abs() < 1e-9, "no session, no next request");
+        assert!(a.pace(G, Some(1), Time::secs(5000)) < 1.1, "long ago");
+        assert_eq!(a.idle(G, 1, Time::secs(9)), Some(Duration::from_secs(4)));
     }
 
     #[test]

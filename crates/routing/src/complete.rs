@@ -7,6 +7,7 @@ use rand::Rng;
 
 use crate::{
     alert::{Subject, Turn},
+    caching::Tokens,
     cooldown::{Cooldown, Exclusion},
     health::{Health, UpstreamState},
     lease::Lease,
@@ -33,6 +34,8 @@ pub struct Completion {
     pub model_scoped: bool,
     /// Output tokens the upstream reported.
     pub output_tokens: Option<u64>,
+    /// All its tokens, where the upstream reported prompt and answer.
+    pub tokens: Option<Tokens>,
     /// A stream passed the unadapted first-response limit: the breaker opens at once.
     pub tripped: bool,
 }
@@ -40,7 +43,15 @@ pub struct Completion {
 impl Completion {
     /// A result of this class and nothing else known.
     pub fn new(class: Class) -> Self {
-        Self { class, ttft: None, retry_after: None, model_scoped: false, output_tokens: None, tripped: false }
+        Self {
+            class,
+            ttft: None,
+            retry_after: None,
+            model_scoped: false,
+            output_tokens: None,
+            tokens: None,
+            tripped: false,
+        }
     }
 
     /// A success with its time to the first output.
@@ -222,6 +233,9 @@ impl UpstreamState {
         let model = self.model(&lease.model, lease.serial);
         if model.exclusion.take_if(|e| proves(&e.cooldown)).is_some() {
             turns.push(Turn::new(model_of(lease), AlertEvent::ModelBack, done.class));
+        }
+        if let Some(tokens) = &done.tokens {
+            model.caching.learn(tokens);
         }
         if let Some(ttft) = done.ttft {
             model.latency.measured(ttft, now);

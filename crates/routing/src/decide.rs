@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use headgate_domain::{Class, CredentialId, UpstreamId, audit::BreakerState, audit::Selection, group::OnSaturation};
+use headgate_domain::{
+    Class, CredentialId, Strategy, UpstreamId, audit::BreakerState, audit::Selection, group::OnSaturation,
+};
 use rand::Rng;
 use smallvec::SmallVec;
 
@@ -15,6 +17,7 @@ use crate::{
     pool::Pool,
     reasons::{MemberReason, Reason, Reasons},
     refusal::{Refusal, Refused, Wait},
+    strategy::{Forecast, Forecasts},
     time::Time,
     tried::Tried,
 };
@@ -67,12 +70,15 @@ pub struct Explained {
     pub retry_at: Option<Time>,
     /// What became of each member.
     pub reasons: Reasons,
+    /// What `cheapest` expects of the members it chose among; otherwise empty.
+    pub forecasts: Vec<Forecast>,
 }
 
 struct Picked {
     at: usize,
     selection: Selection,
     last_resort: bool,
+    forecasts: Forecasts,
 }
 
 impl Health {
@@ -97,14 +103,14 @@ impl Health {
         let (Some(verdict), Some(member)) = (verdicts.get(picked.at), pool.members.get(picked.at)) else {
             return Err(refused(pool, &verdicts, Refusal::NoUpstream));
         };
-        let reasons = reasons(pool, &verdicts, Some(picked.at));
+        let reasons = reasons(pool, &verdicts, Some(&picked));
         let candidate = Candidate {
             member: picked.at,
             upstream: member.upstream,
             credential: verdict.credential,
             last_resort: picked.last_resort,
         };
-        if pool.strategy == headgate_domain::Strategy::SmoothWeighted {
+        if pool.strategy == Strategy::SmoothWeighted {
             self.advance_smooth(pool, &tier_of(pool, &verdicts), member.upstream);
         }
         let lease = self.claim(pool, candidate, &verdict.model, need, now);
@@ -172,7 +178,8 @@ impl Health {
                     selection: Some(picked.selection),
                     refusal: None,
                     retry_at: None,
-                    reasons: reasons(pool, &verdicts, Some(picked.at)),
+                    reasons: reasons(pool, &verdicts, Some(&picked)),
+                    forecasts: picked.forecasts.to_vec(),
                 }
             }
             Err(refused) => Explained {
@@ -182,6 +189,7 @@ impl Health {
                 refusal: Some(refused.refusal),
                 retry_at: refused.retry_at,
                 reasons: refused.reasons,
+                forecasts: Vec::new(),
             },
         }
     }
@@ -203,11 +211,18 @@ impl Health {
         if let Some(wait) = wait {
             return Err(Refused { wait: Some(wait), ..refused(pool, verdicts, Refusal::Saturated) });
         }
-        let is = |upstream: Option<UpstreamId>| {
-            tier.iter().copied().find(|at| pool.members.get(*at).is_some_and(|m| Some(m.upstream) == upstream))
+        let forecasts = match pool.strategy {
+            Strategy::Cheapest => self.forecasts(pool, need, verdicts, &tier, now),
+            _ => Forecasts::new(),
         };
-        let next_credential = is(tried.next_credential_of());
-        let favourite = is(need.affinity);
+        let is = |among: &[usize], upstream: Option<UpstreamId>| {
+            among.iter().copied().find(|at| pool.members.get(*at).is_some_and(|m| Some(m.upstream) == upstream))
+        };
+        let next_credential = is(&tier, tried.next_credential_of());
+        // What the session's cache saves is part of the forecast: its upstream is kept for as long as that makes up for
+        // the difference.
+        let tier = if pool.strategy == Strategy::Cheapest { Self::cheapest(&tier, &forecasts) } else { tier };
+        let favourite = is(&tier, need.affinity);
         if let Some(at) = next_credential.or(favourite).or_else(|| self.draw(pool, need, verdicts, &tier, now, rng)) {
             let half_open = verdicts.get(at).is_some_and(|v| v.breaker == BreakerState::HalfOpen);
             let selection = if half_open {
@@ -221,10 +236,10 @@ impl Health {
             } else {
                 Selection::Initial
             };
-            return Ok(Picked { at, selection, last_resort: false });
+            return Ok(Picked { at, selection, last_resort: false, forecasts });
         }
         if let Some(at) = self.last_resort(pool, verdicts, tried, now) {
-            return Ok(Picked { at, selection: Selection::LastResort, last_resort: true });
+            return Ok(Picked { at, selection: Selection::LastResort, last_resort: true, forecasts });
         }
         Err(refused(pool, verdicts, refusal(verdicts)))
     }
@@ -281,11 +296,12 @@ impl Health {
     }
 }
 
-/// The eligible members of the smallest priority.
+/// The eligible members of the smallest priority; all of them in a group that looks across tiers.
 fn tier_of(pool: &Pool, verdicts: &[Verdict<'_>]) -> SmallVec<[usize; 8]> {
     let eligible = || verdicts.iter().zip(&pool.members).enumerate().filter(|(_, (v, _))| v.gate == Gate::Eligible);
     let best = eligible().map(|(_, (_, m))| m.priority).min();
-    eligible().filter(|(_, (_, m))| Some(m.priority) == best).map(|(at, _)| at).collect()
+    let belongs = |priority: i32| pool.across_tiers || Some(priority) == best;
+    eligible().filter(|(_, (_, m))| belongs(m.priority)).map(|(at, _)| at).collect()
 }
 
 /// How long the session's upstream is waited for.
@@ -295,7 +311,8 @@ const FAVOURITE: Duration = Duration::from_secs(2);
 fn waits_for_favourite(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], tier: &[usize]) -> Option<Wait> {
     let favourite = need.affinity.filter(|_| need.may_wait_for_favourite)?;
     let best = best_of(pool, tier);
-    let is_full = |v: &Verdict<'_>, priority: i32| v.gate == Gate::HasRoom && best.is_none_or(|best| priority <= best);
+    let in_reach = |priority: i32| pool.across_tiers || best.is_none_or(|best| priority <= best);
+    let is_full = |v: &Verdict<'_>, priority: i32| v.gate == Gate::HasRoom && in_reach(priority);
     verdicts
         .iter()
         .zip(&pool.members)
@@ -305,7 +322,7 @@ fn waits_for_favourite(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], t
 
 /// How long a full tier is waited for before a lower one is used.
 fn waits(pool: &Pool, need: &Need<'_>, verdicts: &[Verdict<'_>], tier: &[usize]) -> Option<Wait> {
-    if !need.may_wait || pool.on_saturation != OnSaturation::Wait {
+    if !need.may_wait || pool.on_saturation != OnSaturation::Wait || pool.across_tiers {
         return None;
     }
     let best = best_of(pool, tier);
@@ -318,8 +335,11 @@ fn best_of(pool: &Pool, tier: &[usize]) -> Option<i32> {
     tier.first().and_then(|at| pool.members.get(*at)).map(|m| m.priority)
 }
 
-fn reasons(pool: &Pool, verdicts: &[Verdict<'_>], chosen: Option<usize>) -> Reasons {
+fn reasons(pool: &Pool, verdicts: &[Verdict<'_>], picked: Option<&Picked>) -> Reasons {
+    let chosen = picked.map(|picked| picked.at);
     let tier = chosen.and_then(|at| pool.members.get(at)).map(|m| m.priority);
+    let forecast = |upstream| picked.into_iter().flat_map(|p| &p.forecasts).find(move |f| f.upstream == upstream);
+    let above = |upstream| forecast(upstream).map(|f| f.dearer).filter(|percent| *percent > 0);
     pool.members
         .iter()
         .zip(verdicts)
@@ -327,8 +347,12 @@ fn reasons(pool: &Pool, verdicts: &[Verdict<'_>], chosen: Option<usize>) -> Reas
         .map(|(at, (member, verdict))| {
             let reason = if chosen == Some(at) {
                 Reason::Chosen
-            } else if verdict.gate == Gate::Eligible && tier.is_some_and(|t| member.priority > t) {
+            } else if verdict.gate != Gate::Eligible {
+                verdict.reason
+            } else if !pool.across_tiers && tier.is_some_and(|t| member.priority > t) {
                 Reason::LowerTier
+            } else if let Some(percent) = above(member.upstream) {
+                Reason::Dearer { percent }
             } else {
                 verdict.reason
             };

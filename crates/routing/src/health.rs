@@ -6,6 +6,7 @@ use headgate_domain::{Class, CredentialId, GroupId, KeyId, UpstreamId, audit::Br
 
 use crate::{
     breaker::Breaker,
+    caching::Caching,
     cooldown::{Cooldown, Exclusion},
     latency::Latency,
     names::OtherName,
@@ -65,6 +66,7 @@ pub(crate) struct CredentialState {
 pub(crate) struct ModelState {
     pub(crate) exclusion: Option<Exclusion>,
     pub(crate) latency: Latency,
+    pub(crate) caching: Caching,
     pub(crate) used: u64,
 }
 

@@ -1,8 +1,10 @@
 //! What a request needs of an upstream.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use headgate_domain::{KeyId, Protocol, UpstreamId, UpstreamKind, upstream::Capability};
+
+use crate::strategy::Rates;
 
 const ALL: [Capability; 7] = [
     Capability::Chat,
@@ -113,6 +115,10 @@ pub struct Need<'a> {
     pub estimated_input: u64,
     /// The upstream this session was served by.
     pub affinity: Option<UpstreamId>,
+    /// How long ago that was.
+    pub idle: Option<Duration>,
+    /// How many requests the session makes in a quarter of an hour; one that is new, what sessions of the group do.
+    pub pace: f64,
     /// The access key, for the rotation of credentials.
     pub key: Option<KeyId>,
     /// Regions the key allows; `None`: any.
@@ -123,6 +129,8 @@ pub struct Need<'a> {
     pub region: Option<&'a str>,
     /// Whether the request can be expressed for this upstream, which is of this kind.
     pub expressible: &'a (dyn Fn(UpstreamId, UpstreamKind) -> bool + Sync),
+    /// List prices of an upstream's model, by the name it knows, where there are any. Only `cheapest` asks.
+    pub rates: &'a (dyn Fn(UpstreamId, &str) -> Option<Rates> + Sync),
     /// The caller can wait for room: a full tier of a group that says `wait` is then reported instead of passed over.
     pub may_wait: bool,
     /// The same for the session's upstream, if that is full.
@@ -139,11 +147,14 @@ impl<'a> Need<'a> {
             features: Features::NONE,
             estimated_input: 0,
             affinity: None,
+            idle: None,
+            pace: 1.0,
             key: None,
             key_regions: None,
             key_labels: None,
             region: None,
             expressible: &|_, _| true,
+            rates: &|_, _| None,
             may_wait: false,
             may_wait_for_favourite: false,
         }

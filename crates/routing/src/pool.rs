@@ -135,6 +135,8 @@ pub struct Pool {
     pub strategy: Strategy,
     /// The weights of `balanced`.
     pub balance: Balance,
+    /// `cheapest` compares the members of all tiers as if they were one.
+    pub across_tiers: bool,
     /// Regions allowed; `None`: any.
     pub regions: Option<Vec<String>>,
     /// Capabilities every member must have.
@@ -158,6 +160,7 @@ impl Pool {
             group,
             strategy: Strategy::default(),
             balance: Balance::default(),
+            across_tiers: false,
             regions: None,
             require: BTreeSet::new(),
             on_saturation: OnSaturation::default(),
@@ -175,6 +178,7 @@ impl Pool {
             group: group.id,
             strategy: spec.strategy,
             balance: spec.balance,
+            across_tiers: spec.across_tiers && spec.strategy == Strategy::Cheapest,
             regions: spec.regions.clone(),
             require: spec.require.clone(),
             on_saturation: spec.on_saturation,
@@ -202,7 +206,8 @@ impl Pool {
                 Some(PoolMember { priority, weight: target.weight, models, ..member.clone() })
             })
             .collect();
-        Self { members, ..self.clone() }
+        // The order of an alias's fallbacks is the point of it.
+        Self { members, across_tiers: false, ..self.clone() }
     }
 }
 

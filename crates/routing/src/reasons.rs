@@ -48,6 +48,11 @@ pub enum Reason {
     Chosen,
     /// It is eligible, but a better tier is, too.
     LowerTier,
+    /// It is eligible, but its answers are forecast to cost more than the chosen one's.
+    Dearer {
+        /// By so many percent.
+        percent: u32,
+    },
     /// It is eligible, but another member of its tier was taken.
     NotDrawn,
 }

@@ -1,5 +1,7 @@
 //! The choice of one member of a tier.
 
+mod cheapest;
+
 use std::time::Duration;
 
 use headgate_domain::{Strategy, UpstreamId};
@@ -14,6 +16,9 @@ use crate::{
     pool::{Pool, PoolMember},
     time::Time,
 };
+
+pub(crate) use cheapest::{AHEAD, Forecasts};
+pub use cheapest::{Forecast, Rates};
 
 type Figures = SmallVec<[f64; 8]>;
 
@@ -32,7 +37,7 @@ impl Health {
             [] => None,
             [only] => Some(*only),
             _ => match pool.strategy {
-                // The forecast that `cheapest` needs is not collected yet.
+                // Who is as cheap as the cheapest has been found out before: among them latency decides.
                 Strategy::P2c | Strategy::Cheapest => self.p2c(pool, verdicts, tier, now, rng),
                 Strategy::SmoothWeighted => self.smooth(pool, tier),
                 Strategy::Balanced => self.balanced(pool, tier, now),

@@ -354,7 +354,7 @@ enum Again {
 }
 
 /// The result of an attempt, when it is known, and when its first output comes.
-fn outcome(behaviour: Behaviour, limit: Duration) -> (Completion, Duration, Option<Duration>) {
+pub(crate) fn outcome(behaviour: Behaviour, limit: Duration) -> (Completion, Duration, Option<Duration>) {
     match behaviour {
         Behaviour::Answers { first, .. } if first > limit => {
             let slow = Completion { tripped: limit >= FIRST_RESPONSE, ..Completion::new(Class::SlowFirst) };

@@ -5,11 +5,14 @@
 //! a decision: affinity of sessions, failover, the group's waiting line, recovery probes. Thousands of minutes pass in a
 //! second, and the same seed gives the same run.
 //!
+//! [`replay`] sends recorded traffic through another configuration.
+//!
 //! The properties of routing are tested with it, and `cargo xtask simulate` prints a [`Report`] of a configuration under
 //! a named [`Script`].
 
 mod behaviour;
 mod engine;
+pub mod replay;
 mod report;
 mod request;
 mod router;

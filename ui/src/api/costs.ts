@@ -11,7 +11,7 @@ export type SpendBy = Schemas["SpendBy"];
 export type SpendRow = Schemas["SpendRow"];
 export type CostSpan = NonNullable<NonNullable<paths["/costs"]["get"]["parameters"]["query"]>["window"]>;
 export type UpstreamCosts = Schemas["UpstreamCosts"];
-export type Comparison = Schemas["Comparison"];
+export type Comparison = Schemas["CostComparison"];
 export type FigurePair = Schemas["FigurePair"];
 
 /** Money changes with every request: it is asked for again at most this often. */

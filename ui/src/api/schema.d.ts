@@ -1092,6 +1092,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/groups/{id}/whatif": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay recorded traffic with one group changed
+         * @description The body is the JSON merge patch that would be sent to change it.
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description From when; a day before `until` if absent. */
+                    since?: string;
+                    /** @description Until when; now if absent. */
+                    until?: string;
+                    /** @description What the file does not list is left out. */
+                    prune?: boolean;
+                };
+                header?: never;
+                path: {
+                    id: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Comparison"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -3678,6 +3738,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/whatif": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay recorded traffic through a configuration file (YAML or JSON)
+         * @description Nothing is sent and nothing changes. Upstreams answer as they did at the time.
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description From when; a day before `until` if absent. */
+                    since?: string;
+                    /** @description Until when; now if absent. */
+                    until?: string;
+                    /** @description What the file does not list is left out. */
+                    prune?: boolean;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Comparison"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -4187,6 +4305,7 @@ export interface components {
             span: components["schemas"]["BudgetSpan"];
         };
         CandidateView: components["schemas"]["Reason"] & {
+            forecast?: components["schemas"]["Forecast"] | null;
             /** @description Its name. */
             name: string;
             /**
@@ -4233,39 +4352,43 @@ export interface components {
          * @enum {string}
          */
         Class: "ok" | "client_gone" | "client_fault" | "content_policy" | "credential" | "exhausted" | "rate_limited" | "overloaded" | "model_missing" | "server" | "connect" | "slow_first" | "stalled" | "cut" | "broken" | "empty" | "deadline" | "untranslatable" | "gateway";
-        /** @description The evidence and what follows from it. */
+        /** @description Recorded traffic, the configuration in force, and another one. */
         Comparison: {
-            /** @description Whose the balance is. */
-            balance: components["schemas"]["CostScope"];
-            billing?: components["schemas"]["BillingTrack"] | null;
-            /** @description Whose the counters are. */
-            counters: components["schemas"]["CostScope"];
-            /** @description How much of our own traffic could be priced. */
-            coverage: components["schemas"]["CostCoverage"];
-            /** @description The currency of all amounts. */
-            currency: components["schemas"]["Currency"];
-            /** @description Stated list price that our own traffic does not explain and that need not be ours. */
-            elsewhere?: string | null;
-            list?: components["schemas"]["ListTrack"] | null;
-            /** @description The newest multiplier known, at the end of the window. */
-            multiplier?: string | null;
-            /** @description Its base changed within the window. */
-            multiplier_changed: boolean;
-            /** @description Pairs compared. */
-            pairs: number;
-            /** @description Why. */
-            reason: components["schemas"]["CostReason"];
-            /** @description What was left out, and how often. */
-            skipped: [
-                "key_changed" | "currency_changed" | "counter_reset" | "top_up" | "no_time",
-                number
-            ][];
-            /** @description Snapshots used, that before the window included. */
-            snapshots: number;
-            /** @description How it looks. */
-            status: components["schemas"]["CostStatus"];
-            /** @description What was asked about. */
-            window: components["schemas"]["CostWindow"];
+            /** @description The configuration in force, replayed: how far it is from what happened is how far a replay can be trusted. */
+            current: components["schemas"]["ReplayFigures"];
+            /** @description The other configuration, replayed. */
+            draft: components["schemas"]["ReplayFigures"];
+            /**
+             * Format: int64
+             * @description Every so manieth session was replayed.
+             */
+            every: number;
+            /** @description What happened. */
+            happened: components["schemas"]["ReplayFigures"];
+            /**
+             * Format: int64
+             * @description Requests that were left out: refused for what they were.
+             */
+            left_out: number;
+            /** @description Names of the upstreams. */
+            names: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description Requests of that time.
+             */
+            recorded: number;
+            /**
+             * Format: date-time
+             * @description From when.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            until: string;
         };
         /** @description A state and its reason. */
         Condition: {
@@ -4345,6 +4468,40 @@ export interface components {
             price_steps?: string[] | null;
             /** @description Version of the price list in force. */
             price_version?: string | null;
+        };
+        /** @description The evidence and what follows from it. */
+        CostComparison: {
+            /** @description Whose the balance is. */
+            balance: components["schemas"]["CostScope"];
+            billing?: components["schemas"]["BillingTrack"] | null;
+            /** @description Whose the counters are. */
+            counters: components["schemas"]["CostScope"];
+            /** @description How much of our own traffic could be priced. */
+            coverage: components["schemas"]["CostCoverage"];
+            /** @description The currency of all amounts. */
+            currency: components["schemas"]["Currency"];
+            /** @description Stated list price that our own traffic does not explain and that need not be ours. */
+            elsewhere?: string | null;
+            list?: components["schemas"]["ListTrack"] | null;
+            /** @description The newest multiplier known, at the end of the window. */
+            multiplier?: string | null;
+            /** @description Its base changed within the window. */
+            multiplier_changed: boolean;
+            /** @description Pairs compared. */
+            pairs: number;
+            /** @description Why. */
+            reason: components["schemas"]["CostReason"];
+            /** @description What was left out, and how often. */
+            skipped: [
+                "key_changed" | "currency_changed" | "counter_reset" | "top_up" | "no_time",
+                number
+            ][];
+            /** @description Snapshots used, that before the window included. */
+            snapshots: number;
+            /** @description How it looks. */
+            status: components["schemas"]["CostStatus"];
+            /** @description What was asked about. */
+            window: components["schemas"]["CostWindow"];
         };
         /** @description How much of our own traffic could be priced. */
         CostCoverage: {
@@ -4748,6 +4905,58 @@ export interface components {
             /** @description How bad. */
             severity: components["schemas"]["Severity"];
         };
+        /** @description Times to the first output, in milliseconds. */
+        FirstOutput: {
+            /**
+             * Format: int64
+             * @description Half of the answers began by then.
+             */
+            median: number;
+            /**
+             * Format: int64
+             * @description Of a hundred, ninety-five.
+             */
+            p95: number;
+        };
+        /** @description What one request is expected to cost at a member. */
+        Forecast: {
+            /**
+             * Format: double
+             * @description For one request, in the list's currency; without list prices only to be compared within this answer.
+             */
+            cost: number;
+            /**
+             * Format: double
+             * @description Share of the prompt that its cache has to do with; absent: it was not seen to have one.
+             */
+            coverage?: number | null;
+            /**
+             * Format: int32
+             * @description By how many percent dearer than the cheapest.
+             */
+            dearer: number;
+            /**
+             * Format: double
+             * @description How often its cache finds what was written.
+             */
+            hit_rate?: number | null;
+            /** @description Its model has list prices; otherwise those of another member were taken. */
+            listed: boolean;
+            /**
+             * Format: double
+             * @description Multiplier ÷ credit ratio; absent: unknown, taken as 1.
+             */
+            multiplier?: number | null;
+            /**
+             * Format: double
+             * @description Share of the last hour's attempts that succeeded; absent: too few to tell.
+             */
+            success_rate?: number | null;
+            /** @description The member. */
+            upstream: components["schemas"]["UpstreamId"];
+            /** @description The session's prompt is in its cache now. */
+            warm: boolean;
+        };
         /**
          * Format: int64
          * @description A group.
@@ -4755,6 +4964,8 @@ export interface components {
         GroupId: number;
         /** @description Everything of a group but its identity. */
         GroupSpec_UpstreamId: {
+            /** @description `cheapest` compares the members of all tiers as if they were one. */
+            across_tiers?: boolean;
             /** @description Virtual models. */
             aliases?: {
                 [key: string]: components["schemas"]["Alias_UpstreamId"];
@@ -5926,8 +6137,95 @@ export interface components {
             /** @enum {string} */
             reason: "lower_tier";
         } | {
+            /**
+             * Format: int32
+             * @description By so many percent.
+             */
+            percent: number;
+            /** @enum {string} */
+            reason: "dearer";
+        } | {
             /** @enum {string} */
             reason: "not_drawn";
+        };
+        /** @description Money in one currency. */
+        ReplayAmount: {
+            /** @description Times multiplier ÷ credit ratio as they are now; an unknown one counts as 1. */
+            charged: string;
+            /** @description At list prices. */
+            list: string;
+        };
+        /** @description What became of the requests. */
+        ReplayFigures: {
+            /**
+             * Format: int64
+             * @description Answered by a later one.
+             */
+            after_failover: number;
+            /** @description Attempts, by what their ends are known from. */
+            basis: {
+                [key: string]: number;
+            };
+            /** @description What the answers cost, by currency. */
+            cost: {
+                [key: string]: components["schemas"]["ReplayAmount"];
+            };
+            /**
+             * Format: int64
+             * @description Answered by the first upstream asked.
+             */
+            direct: number;
+            /** @description Failed, or broke off, before the client's eyes: by class or code. */
+            failed: {
+                [key: string]: number;
+            };
+            first_output_ms?: components["schemas"]["FirstOutput"] | null;
+            /**
+             * Format: int64
+             * @description Requests that somebody else answered than the last time.
+             */
+            moved: number;
+            /**
+             * Format: int64
+             * @description Answers at upstreams whose multiplier is not known.
+             */
+            multiplier_unknown: number;
+            /**
+             * Format: int64
+             * @description Requests.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Answers that no price was found for.
+             */
+            unpriced: number;
+            /** @description By upstream. */
+            upstreams: {
+                [key: string]: components["schemas"]["ReplayShare"];
+            };
+        };
+        /** @description What one upstream had of it. */
+        ReplayShare: {
+            /**
+             * Format: int64
+             * @description Attempts.
+             */
+            attempts: number;
+            /** @description What those cost, by currency. */
+            cost: {
+                [key: string]: components["schemas"]["ReplayAmount"];
+            };
+            /**
+             * Format: int64
+             * @description Those that failed or broke off.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Requests that it answered.
+             */
+            served: number;
         };
         /** @description What pricing anew did. */
         Repricing: {
@@ -5991,6 +6289,8 @@ export interface components {
              * @description Estimated prompt tokens (UTF-8 bytes of text ÷ 4).
              */
             estimated_input?: number | null;
+            /** @description What it used beyond text, if anything. */
+            features?: components["schemas"]["Capability"][] | null;
             group_id?: components["schemas"]["GroupId"] | null;
             /** @description Its name at the time. */
             group_name?: string | null;
@@ -7142,7 +7442,7 @@ export interface components {
         /** @description A span of time compared. */
         WindowView: {
             /** @description What was found. */
-            comparison: components["schemas"]["Comparison"];
+            comparison: components["schemas"]["CostComparison"];
             /** @description `1h`, `24h` or `7d`. */
             window: string;
         };

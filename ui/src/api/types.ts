@@ -10,6 +10,7 @@ export type Group = Schemas["GroupView"];
 export type Member = Schemas["MemberView"];
 export type OnSaturation = Schemas["OnSaturation"];
 export type Strategy = Schemas["Strategy"];
+export type UnknownMultiplier = Schemas["UnknownMultiplier"];
 export type Key = Schemas["KeyView"];
 export type Budget = Schemas["Budget"];
 export type BudgetState = Schemas["BudgetState"];

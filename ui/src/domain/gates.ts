@@ -27,11 +27,12 @@ const STOPS: Record<ReasonName, number | null> = {
   size: 3,
   untranslatable: 3,
   over_cap: 4,
-  exhausted: 5,
+  exhausted: 4,
   cooling_down: 5,
   saturated: 6,
   tried: 7,
   lower_tier: 8,
+  dearer: 10,
   not_drawn: 10,
   chosen: null,
 };

@@ -1,6 +1,6 @@
 /** A group as its form holds it, and back into the words of the configuration file. Members have a place of their own. */
 import { z } from "zod";
-import type { Capability, Group, OnSaturation, Strategy } from "@/api/types";
+import type { Capability, Group, OnSaturation, Strategy, UnknownMultiplier } from "@/api/types";
 import { text } from "@/i18n";
 import { budgetCheck, budgetDraftOf, budgetFileOf, type BudgetDraft } from "./budget-draft";
 import { nameRule, spanAtLeast, wholeNumber } from "./checks";
@@ -21,6 +21,11 @@ export interface GroupDraft {
   name: string;
   strategy: Strategy;
   balance: { price: string; latency: string; quality: string; load: string };
+  /** `cheapest` compares the members of all tiers. */
+  across_tiers: boolean;
+  /** Empty: no cap. */
+  max_multiplier: string;
+  unknown_multiplier: UnknownMultiplier;
   regions: string[];
   require: Capability[];
   on_saturation: OnSaturation;
@@ -51,6 +56,9 @@ export function groupDraftOf(group: Group | undefined, names: NamesById): GroupD
       quality: String(balance.quality),
       load: String(balance.load),
     },
+    across_tiers: group?.across_tiers ?? false,
+    max_multiplier: group?.max_multiplier ?? "",
+    unknown_multiplier: group?.unknown_multiplier ?? "allow",
     regions: [...(group?.regions ?? [])],
     require: [...(group?.require ?? [])],
     on_saturation: group?.on_saturation ?? "overflow",
@@ -75,6 +83,9 @@ export function groupFileOf(draft: GroupDraft): Record<string, unknown> {
     ...(draft.strategy === "balanced"
       ? { balance: { price: Number(price), latency: Number(latency), quality: Number(quality), load: Number(load) } }
       : {}),
+    across_tiers: draft.strategy === "cheapest" && draft.across_tiers,
+    max_multiplier: draft.max_multiplier.trim() || null,
+    ...(draft.max_multiplier.trim() ? { unknown_multiplier: draft.unknown_multiplier } : {}),
     regions: draft.regions.length > 0 ? draft.regions : null,
     require: draft.require,
     on_saturation: draft.on_saturation,
@@ -85,6 +96,10 @@ export function groupFileOf(draft: GroupDraft): Record<string, unknown> {
       draft.aliases.map((a) => [a.name.trim(), { candidates: targets(a.candidates), fallback: targets(a.fallback) }]),
     ),
   };
+}
+
+function isMultiplier(typed: string): boolean {
+  return /^\d{1,9}(\.\d{1,9})?$/.test(typed) && Number(typed) > 0;
 }
 
 export function groupCheck(takenNames: readonly string[]) {
@@ -101,6 +116,9 @@ export function groupCheck(takenNames: readonly string[]) {
     wait: spanAtLeast(0, "0s"),
     queue: z.object({ size: neededNumber(0, 1_000_000), wait: spanAtLeast(0, "0s") }),
     balance: z.object({ price: weight, latency: weight, quality: weight, load: weight }),
+    max_multiplier: z
+      .string()
+      .refine((typed) => !typed.trim() || isMultiplier(typed.trim()), text("errors.multiplier")),
     budget: budgetCheck(),
     aliases: z.array(
       z.object({

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use headgate_domain::{CredentialId, GroupId, KeyId, Protocol, UpstreamId, audit::Selection, upstream::Capability};
-use headgate_routing::{Features, Need, Reason, Tried};
+use headgate_routing::{Features, Forecast, Need, Reason, Tried};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -73,6 +73,8 @@ struct CandidateView {
     /// What became of it.
     #[serde(flatten)]
     reason: Reason,
+    /// What it is expected to cost, where the strategy is `cheapest` and it was among those compared.
+    forecast: Option<Forecast>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
@@ -112,6 +114,9 @@ async fn explain(
         need.key_regions = key.spec.regions.as_deref();
         need.key_labels = key.spec.labels.as_deref();
     }
+    let (prices, wall) = (shared.prices.now(), shared.clock.wall());
+    let rates = |upstream: UpstreamId, model: &str| prices.rates(upstream, model, query.input, wall);
+    need.rates = &rates;
     let pool = group.pool_for(model);
     let now = shared.now();
     let explained = {
@@ -127,6 +132,7 @@ async fn explain(
             name: group.endpoint(member.upstream).map(|e| e.name.to_string()).unwrap_or_default(),
             priority: member.priority,
             reason: reason.reason,
+            forecast: explained.forecasts.iter().find(|f| f.upstream == member.upstream).copied(),
         })
         .collect();
     Ok(Json(Explanation {

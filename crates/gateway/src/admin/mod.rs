@@ -28,6 +28,7 @@ mod tags;
 mod token;
 mod trial;
 mod upstreams;
+mod whatif;
 
 use std::sync::Arc;
 
@@ -88,6 +89,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(metrics::routes())
         .merge(detect::routes())
         .merge(upstreams::routes())
+        .merge(whatif::routes())
         .merge(trial::routes())
         .merge(groups::routes())
         .merge(keys::routes())

@@ -246,7 +246,7 @@ fn check_seen(
 }
 
 /// The configuration to plan on (renamed, if the patch renames), the patched object as a file, and its name.
-fn merged(
+pub(super) fn merged(
     section: Section,
     target: Target,
     patch: &Map<String, Value>,

@@ -6,6 +6,7 @@
 mod alerts;
 mod apply;
 mod batch;
+mod draft;
 mod edit;
 mod restore;
 mod secrets;

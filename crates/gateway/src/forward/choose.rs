@@ -135,17 +135,23 @@ fn decide(
     let now = shared.now();
     let group = inbound.group();
     let routing = &mut *shared.routing.lock();
-    let affinity = exchange
-        .session
-        .filter(|_| inbound.snapshot.settings.affinity)
-        .and_then(|session| routing.affinity.get(group.id, session, now));
+    let session = exchange.session.filter(|_| inbound.snapshot.settings.affinity);
+    let affinity = session.and_then(|session| routing.affinity.get(group.id, session, now));
     if exchange.session.is_some() && !exchange.tried.any() {
         let counters = &shared.counters;
         Counters::add(if affinity.is_some() { &counters.affinity_hits } else { &counters.affinity_misses });
     }
     let pool = group.pool_for(inbound.model());
+    let (prices, wall) = (shared.prices.now(), shared.clock.wall());
     let decision = inbound.with_need(affinity, excluded, |need| {
-        let need = Need { may_wait: patience.tier, may_wait_for_favourite: patience.favourite, ..*need };
+        let need = Need {
+            idle: session.and_then(|session| routing.affinity.idle(group.id, session, now)),
+            pace: routing.affinity.pace(group.id, session, now),
+            rates: &|upstream, model| prices.rates(upstream, model, inbound.asked.estimated_input, wall),
+            may_wait: patience.tier,
+            may_wait_for_favourite: patience.favourite,
+            ..*need
+        };
         routing.health.decide(pool, &need, &exchange.tried, now, &mut routing.rng)
     });
     if let (Ok(choice), Some(pinned)) = (&decision, affinity)

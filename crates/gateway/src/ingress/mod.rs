@@ -164,6 +164,7 @@ async fn admit(
     };
     exchange.record.model = Some(asked.model.clone());
     exchange.record.stream = asked.stream;
+    exchange.record.features = (!asked.features.is_empty()).then(|| asked.features.iter().copied().collect());
     exchange.record.estimated_input = i64::try_from(asked.estimated_input).ok();
     let model = headgate_domain::pattern::strip_context_mark(&asked.model);
     if !key.spec.allows_model(model) {

@@ -11,8 +11,10 @@ use std::{collections::HashMap, ops::Deref, sync::Arc};
 use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
 use headgate_domain::{AttemptRecord, CostColumns, Outcome, UpstreamId, UsageSource, audit::clip};
-use headgate_pricing::{Entry, Gap, Rules, Service, Table, cost, names::Step};
+use headgate_pricing::{Entry, Gap, Part, Rules, Service, Table, cost, names::Step};
+use headgate_routing::Rates;
 use parking_lot::{Mutex, RwLock};
+use rust_decimal::prelude::ToPrimitive;
 
 pub use self::{
     refresh::{RefreshError, load, refresh, run},
@@ -93,7 +95,8 @@ impl InForce {
         Some(Price { entry: found.entry.clone(), name: found.name.to_owned(), steps: found.steps.to_vec(), rule: None })
     }
 
-    fn price(&self, upstream: UpstreamId, model: &str, at: DateTime<Utc>) -> Option<Arc<Price>> {
+    /// The same, remembered.
+    pub fn price(&self, upstream: UpstreamId, model: &str, at: DateTime<Utc>) -> Option<Arc<Price>> {
         // No list has longer names, and a client may write what it likes.
         if model.len() > NAME {
             return None;
@@ -112,6 +115,20 @@ impl InForce {
         }
         all.entry(upstream).or_default().insert(model.into(), Found { price: price.clone(), since, until });
         price
+    }
+
+    /// What a request of so many input tokens costs by the model's price, for a forecast.
+    pub fn rates(&self, upstream: UpstreamId, model: &str, input: u64, at: DateTime<Utc>) -> Option<Rates> {
+        let price = self.price(upstream, model, at)?;
+        let rate = |part| price.entry.rate(part, Service::Standard, input).and_then(|rate| rate.to_f64());
+        Some(Rates {
+            currency: price.entry.currency.to_bytes(),
+            input: rate(Part::Fresh).or_else(|| rate(Part::Request).map(|_| 0.0))?,
+            output: rate(Part::Output).unwrap_or(0.0),
+            read: rate(Part::Read),
+            write: rate(Part::Write),
+            request: rate(Part::Request).unwrap_or(0.0),
+        })
     }
 
     /// What an attempt cost.

@@ -66,11 +66,15 @@ impl Shipper {
     pub async fn run(mut self, database: Database, shutdown: CancellationToken) {
         let mut written = self.shared.written.subscribe();
         let mut backoff = BACKOFF;
+        let mut is_full = false;
         loop {
             let end = *written.borrow_and_update();
             let began = tokio::time::Instant::now();
             let outcome = match self.read(end).await {
-                Ok(Some(batch)) => self.ship(&database, batch).await,
+                Ok(Some(batch)) => {
+                    is_full = batch.end < end;
+                    self.ship(&database, batch).await
+                }
                 Ok(None) => {
                     self.shared.note.lock().oldest = None;
                     if let Err(why) = self.note().await {
@@ -90,8 +94,12 @@ impl Shipper {
                 Ok(()) => {
                     backoff = BACKOFF;
                     if self.shared.disk_bytes.load(Ordering::Relaxed) < AT_LEISURE {
+                        // Under steady traffic there is always a next record: without a pause each would have a
+                        // transaction of its own.
+                        let least = if is_full { Duration::ZERO } else { LINGER };
                         // A shutdown cuts the rest short.
-                        let _ = tokio::time::timeout(began.elapsed().min(REST_MAX), shutdown.cancelled()).await;
+                        let rest = began.elapsed().clamp(least, REST_MAX);
+                        let _ = tokio::time::timeout(rest, shutdown.cancelled()).await;
                     }
                 }
                 Err(why) => {

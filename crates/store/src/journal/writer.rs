@@ -15,7 +15,7 @@ use super::{
 };
 
 /// How long the first record of a batch waits for others; a record is on disk within 5 ms of its request's end.
-const LINGER: std::time::Duration = std::time::Duration::from_millis(2);
+const LINGER: Duration = Duration::from_millis(4);
 const SEGMENT_MAX: u64 = 8 << 20;
 /// What is written at once.
 const BATCH_MAX: usize = 1 << 20;

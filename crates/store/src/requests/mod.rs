@@ -2,12 +2,14 @@
 
 mod filter;
 mod list;
+mod recorded;
 mod stats;
 mod sums;
 mod traffic;
 
 pub use filter::{BadFilter, Cursor, Filter, StatusWord};
 pub use list::{Item, ListError, Page, Paging, RouteStep};
+pub use recorded::{Recorded, Traffic};
 pub use stats::{Amount, Options, Spend, Stats};
 pub use traffic::{LastUse, Pace, Point, Share};
 

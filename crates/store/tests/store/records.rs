@@ -5,6 +5,7 @@ use headgate_domain::{
     AttemptRecord, CostColumns, ErrorSource, GroupId, KeyId, Outcome, Protocol, RequestCost, RequestRecord, Revision,
     UpstreamId, UpstreamKind, UsageSource,
     audit::{BreakerState, Reasons, Record, Selection, UsageColumns},
+    upstream::Capability,
 };
 use rust_decimal::Decimal;
 use uuid::Uuid;
@@ -57,6 +58,7 @@ pub(crate) fn record(n: i64) -> Record {
         request_bytes: 2048,
         response_bytes: 4096,
         estimated_input: Some(512),
+        features: Some(vec![Capability::Tools]),
         stream_completed: true,
         last_event: Some("message_stop".into()),
         upstream_request_id: Some("req_1".into()),

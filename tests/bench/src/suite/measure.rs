@@ -89,6 +89,7 @@ async fn rounds(
             let pid = match party {
                 Party::Direct => None,
                 Party::Nginx => Some(parties.nginx_pid),
+                Party::Bare => Some(parties.bare_pid),
                 Party::Headgate | Party::Translated => Some(parties.headgate_pid),
             };
             let before = pid.map(process::cpu).transpose()?;
@@ -135,11 +136,18 @@ pub async fn latency(parties: &Parties, plan: &Plan, report: &mut Report) -> Res
         let quantity = format!("for comparison: added by nginx, {name}");
         report.add(&quantity, Unit::Milliseconds, Wanted::Nothing, series.added(Party::Nginx, pick));
     }
+    for (name, pick) in names.into_iter().zip(picks) {
+        let quantity = format!("for comparison: added by a bare proxy of the same library, {name}");
+        report.add(&quantity, Unit::Milliseconds, Wanted::Nothing, series.added(Party::Bare, pick));
+    }
+    let floor = ratio(&series.added(Party::Bare, p50), &series.added(Party::Nginx, p50));
+    report.add("for comparison: the bare proxy as a ratio to nginx, p50", Unit::Times, Wanted::Nothing, floor);
     let times = ratio(&series.added(Party::Headgate, p50), &series.added(Party::Nginx, p50));
     report.add("the same as a ratio to what nginx adds, p50", Unit::Times, Wanted::AtMost(2.0, 3.0), times);
     let cpu = Wanted::AtMost(120.0, 240.0);
     report.add("CPU per request, passthrough, at 500 requests/s", Unit::Microseconds, cpu, series.cpu(Party::Headgate));
     report.add("for comparison: CPU of nginx", Unit::Microseconds, Wanted::Nothing, series.cpu(Party::Nginx));
+    report.add("for comparison: CPU of the bare proxy", Unit::Microseconds, Wanted::Nothing, series.cpu(Party::Bare));
     Ok(())
 }
 
@@ -182,7 +190,12 @@ pub async fn throughput(parties: &Parties, plan: &Plan, report: &mut Report) -> 
         wanted,
         share,
     );
-    for (name, party) in [("Headgate", Party::Headgate), ("nginx", Party::Nginx), ("direct", Party::Direct)] {
+    for (name, party) in [
+        ("Headgate", Party::Headgate),
+        ("the bare proxy", Party::Bare),
+        ("nginx", Party::Nginx),
+        ("direct", Party::Direct),
+    ] {
         report.add(&format!("for comparison: {name}"), Unit::PerSecond, Wanted::Nothing, rates(party));
     }
     let cpu = Wanted::AtMost(120.0, 240.0);

@@ -26,6 +26,8 @@ pub enum Party {
     Direct,
     /// nginx as a bare reverse proxy.
     Nginx,
+    /// A bare proxy of the same library.
+    Bare,
     /// The gateway.
     Headgate,
     /// The gateway, where it has to translate.
@@ -34,13 +36,13 @@ pub enum Party {
 
 impl Party {
     /// Who only passes on.
-    pub const PASSING: [Self; 3] = [Self::Direct, Self::Nginx, Self::Headgate];
+    pub const PASSING: [Self; 4] = [Self::Direct, Self::Nginx, Self::Bare, Self::Headgate];
 
     /// The access key that a request has.
     pub fn key(self) -> &'static str {
         match self {
             Self::Translated => TRANSLATED_KEY,
-            Self::Direct | Self::Nginx | Self::Headgate => KEY,
+            Self::Direct | Self::Nginx | Self::Bare | Self::Headgate => KEY,
         }
     }
 }
@@ -50,15 +52,18 @@ pub struct Parties {
     /// The upstream's address.
     pub mock: SocketAddr,
     nginx: SocketAddr,
+    bare: SocketAddr,
     headgate: SocketAddr,
     /// The gateway's process.
     pub headgate_pid: u32,
     /// The worker of nginx.
     pub nginx_pid: u32,
+    /// The bare proxy.
+    pub bare_pid: u32,
 }
 
 impl Parties {
-    /// Starts all three.
+    /// Starts all of them.
     pub async fn start(children: &Children, folder: &Path, program: &Path) -> Result<Self> {
         let mut mock = tokio::process::Command::new(std::env::current_exe()?);
         // Its input stays open as long as this process lives.
@@ -67,10 +72,14 @@ impl Parties {
         let mock = address.parse().context("the mock upstream's address")?;
         let (nginx, master) = start_nginx(children, folder, mock).await?;
         let nginx_pid = process::children(master).first().copied().unwrap_or(master);
+        let mut bare = tokio::process::Command::new(std::env::current_exe()?);
+        bare.args(["bare", "--until-stdin-closes", "--to", &mock.to_string()]).stdin(Stdio::piped()).kill_on_drop(true);
+        let (bare_pid, address) = children.start_until(&mut bare, "ready on", Duration::from_secs(10)).await?;
+        let bare = address.parse().context("the bare proxy's address")?;
         let data = folder.join("gateway");
         let mut gateway = gateway(program, folder, &data, Some(&configuration(folder, mock)?))?;
         let (headgate_pid, address) = start_gateway(children, &mut gateway, folder).await?;
-        Ok(Self { mock, nginx, headgate: address, headgate_pid, nginx_pid })
+        Ok(Self { mock, nginx, bare, headgate: address, headgate_pid, nginx_pid, bare_pid })
     }
 
     /// Where to ask for this party.
@@ -78,6 +87,7 @@ impl Parties {
         match party {
             Party::Direct => self.mock,
             Party::Nginx => self.nginx,
+            Party::Bare => self.bare,
             Party::Headgate | Party::Translated => self.headgate,
         }
     }

@@ -16,6 +16,7 @@ import prices from "./prices.json";
 import costs from "./costs.json";
 import settings from "./settings.json";
 import first_run from "./first_run.json";
+import whatif from "./whatif.json";
 
 export default {
   common,
@@ -36,4 +37,5 @@ export default {
   costs,
   settings,
   first_run,
+  whatif,
 };
