@@ -33,6 +33,7 @@ use crate::{
     prices::PriceBook,
     snapshot::Snapshot,
     traces::Traces,
+    verdicts::Verdicts,
 };
 
 /// Health and the random source of its decisions, under one lock.
@@ -89,6 +90,8 @@ pub struct Shared {
     pub prices: PriceBook,
     /// What upstreams say they charge, and what is left there.
     pub billing: Billing,
+    /// Whether they charged what they said.
+    pub verdicts: Verdicts,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Traces for OpenTelemetry.

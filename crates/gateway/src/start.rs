@@ -180,6 +180,7 @@ impl Gateway {
             invalid_keys: Default::default(),
             counters: Counters::default(),
             prices: Default::default(),
+            verdicts: Default::default(),
             billing: Default::default(),
             budgets: Default::default(),
             metrics: Default::default(),

@@ -11,6 +11,7 @@ pub mod audit;
 pub mod billing;
 pub mod budgets;
 pub mod cluster;
+pub mod costs;
 mod data_dir;
 mod database;
 pub mod journal;
@@ -20,6 +21,7 @@ pub mod prices;
 pub mod probes;
 pub mod requests;
 pub mod revisions;
+pub mod rollup;
 pub mod state_file;
 
 pub use cluster::{Binaries, Cluster, ClusterError, ClusterOptions, ClusterState};

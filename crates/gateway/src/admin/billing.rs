@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use headgate_domain::{Upstream, UpstreamId, upstream::BillingKind};
-use headgate_pricing::{
-    Currency,
-    compare::{Comparison, Window, compare},
-    schedule::Multiplier,
-};
-use headgate_store::billing::{BillingRow, ManualMultiplier, Spoken};
+use headgate_pricing::Currency;
+use headgate_store::billing::{ManualMultiplier, Spoken};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -25,6 +21,7 @@ use crate::{
     control::ControlError,
     shared::Shared,
     snapshot::Snapshot,
+    verdicts::{self, WindowView},
 };
 
 /// How collecting goes.
@@ -52,7 +49,7 @@ pub(super) struct BillingView {
     spoken: Option<Spoken>,
     /// The multiplier in force now, before the credit ratio; as decisions take it.
     #[schema(value_type = Option<String>)]
-    multiplier: Option<Decimal>,
+    pub(super) multiplier: Option<Decimal>,
     /// What one unit of list price costs: multiplier ÷ credit ratio. What caps are compared with.
     #[schema(value_type = Option<String>)]
     price: Option<Decimal>,
@@ -62,17 +59,17 @@ pub(super) struct BillingView {
     multiplier_at: Option<DateTime<Utc>>,
     /// What is left, in `currency`.
     #[schema(value_type = Option<String>)]
-    remaining: Option<Decimal>,
+    pub(super) remaining: Option<Decimal>,
     /// The currency the site shows.
-    currency: Option<Currency>,
+    pub(super) currency: Option<Currency>,
     /// There is no end to what is left.
-    unlimited: bool,
+    pub(super) unlimited: bool,
     /// Nothing is left: it is not used.
-    exhausted: bool,
+    pub(super) exhausted: bool,
     /// The upstream's own group that the key belongs to.
     group: Option<String>,
     /// When the figures were told.
-    collected_at: Option<DateTime<Utc>>,
+    pub(super) collected_at: Option<DateTime<Utc>>,
     /// When it was last asked.
     checked_at: Option<DateTime<Utc>>,
     /// When it is asked again.
@@ -84,6 +81,11 @@ pub(super) struct BillingView {
 }
 
 impl BillingView {
+    /// Whether there is anything to show: it is asked for, or a person set something.
+    pub(super) fn is_told(&self) -> bool {
+        self.state != BillingState::NotAsked || self.manual
+    }
+
     /// What is known of an upstream of this snapshot.
     pub(super) fn of(shared: &Shared, snapshot: &Snapshot, upstream: &Upstream) -> Self {
         let asked = upstream.spec.billing.kind != BillingKind::None;
@@ -137,15 +139,6 @@ struct ManualBody {
     multiplier: Decimal,
 }
 
-/// A span of time compared.
-#[derive(Serialize, ToSchema)]
-struct WindowView {
-    /// `1h`, `24h` or `7d`.
-    window: &'static str,
-    /// What was found.
-    comparison: Comparison,
-}
-
 /// Whether an upstream charged what it said.
 #[derive(Serialize, ToSchema)]
 struct CostsView {
@@ -173,7 +166,10 @@ fn view(shared: &Shared, id: UpstreamId) -> Result<BillingView, ApiError> {
 #[utoipa::path(post, path = "/upstreams/{id}/billing/refresh", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = BillingView)))]
 async fn refresh(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<BillingView>, ApiError> {
     match billing::refresh(&shared, id).await {
-        Ok(()) => Ok(Json(view(&shared, id)?)),
+        Ok(()) => {
+            shared.verdicts.forget(id);
+            Ok(Json(view(&shared, id)?))
+        }
         Err(RefreshError::NotFound) => Err(ApiError::not_found("upstream")),
         Err(why @ RefreshError::NotAsked) => Err(ApiError::bad_request(why.to_string()).with_field("billing.kind")),
         Err(RefreshError::Control(why)) => Err(why.into()),
@@ -213,6 +209,7 @@ async fn by_hand(
     let stored = database.set_manual_multiplier(id, manual, shared.clock.wall()).await;
     stored.map_err(ControlError::from)?;
     billing::read(shared, &database, Some(id)).await;
+    shared.verdicts.forget(id);
     tracing::info!(upstream.id = id.0, set = manual.is_some(), "multiplier changed by hand");
     Ok(Json(view(shared, id)?))
 }
@@ -224,21 +221,6 @@ async fn by_hand(
 async fn costs(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<CostsView>, ApiError> {
     let billing = view(&shared, id)?;
     let database = shared.control.database()?;
-    let now = shared.clock.wall();
-    let spans = [("1h", TimeDelta::hours(1)), ("24h", TimeDelta::hours(24)), ("7d", TimeDelta::days(7))];
-    let widest = now - TimeDelta::days(7);
-    let mut snapshots = database.billing_snapshots(id, widest, now).await.map_err(ControlError::from)?;
-    if let Some(manual) = shared.billing.row(id).and_then(|row: BillingRow| row.manual) {
-        for snapshot in snapshots.iter_mut().filter(|s| s.at >= manual.at || s.multiplier.is_none()) {
-            snapshot.multiplier = Some(Multiplier::flat(manual.multiplier));
-        }
-    }
-    let from = snapshots.first().map_or(widest, |first| first.at.min(widest));
-    let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
-    let uses = database.billed_uses(id, from, now, currency).await.map_err(ControlError::from)?;
-    let window = |(window, span)| {
-        let comparison = compare(Window { from: now - span, to: now }, &snapshots, &uses);
-        WindowView { window, comparison }
-    };
-    Ok(Json(CostsView { upstream_id: id, billing, windows: spans.map(window).into() }))
+    let windows = verdicts::windows(&shared, &database, id).await.map_err(ControlError::from)?;
+    Ok(Json(CostsView { upstream_id: id, billing, windows }))
 }

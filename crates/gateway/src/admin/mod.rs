@@ -4,6 +4,7 @@ mod alerts;
 mod apply;
 mod billing;
 mod condition;
+mod costs;
 mod detect;
 mod error;
 mod events;
@@ -97,6 +98,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(requests::routes())
         .merge(prices::routes())
         .merge(billing::routes())
+        .merge(costs::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())
