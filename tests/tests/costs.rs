@@ -167,3 +167,45 @@ async fn prices_are_not_fetched_from_where_nobody_may_be_called() {
         assert_eq!(status, 422, "{url}: {answer}");
     }
 }
+
+#[tokio::test]
+async fn spending_adds_up_the_same_however_it_is_divided_and_names_what_has_no_price() {
+    let fake = Fake::start().await;
+    let headgate = start(&fake, "").await;
+    let before = headgate.admin(Method::GET, "/costs", None).await;
+    assert_eq!((&before["totals"], &before["attempts"]), (&json!([]), &0.into()), "{before:#}");
+    for path in PATHS {
+        recorded(&headgate, path, MODEL, false).await;
+        recorded(&headgate, path, "claude-haiku-4-5", false).await;
+    }
+    recorded(&headgate, PATHS[2], "no-such-model", false).await;
+    let stats = headgate.admin(Method::GET, "/requests/stats", None).await;
+    for (by, rows) in [("model", 3), ("key", 1), ("group", 1), ("upstream", 1)] {
+        let costs = headgate.admin(Method::GET, &format!("/costs?window=1h&by={by}"), None).await;
+        assert_eq!(costs["rows"].as_array().unwrap().len(), rows, "{costs:#}");
+        let decimal = |text: &Value| text.as_str().unwrap().parse::<rust_decimal::Decimal>().unwrap();
+        let parts = costs["rows"].as_array().unwrap().iter().flat_map(|row| row["costs"].as_array().unwrap());
+        let of_rows: rust_decimal::Decimal = parts.map(|part| decimal(&part["amount"])).sum();
+        let lines = costs["lines"].as_array().unwrap().iter().flat_map(|line| line["amounts"].as_array().unwrap());
+        let of_lines: rust_decimal::Decimal = lines.map(decimal).sum();
+        let total = decimal(&costs["totals"][0]["amount"]);
+        assert_eq!((of_rows, of_lines, total), (total, total, decimal(&stats["costs"][0]["amount"])), "{by}");
+        assert_eq!((&costs["attempts"], &costs["charged"], &costs["priced"]), (&7.into(), &7.into(), &6.into()));
+        assert_eq!(
+            costs["unpriced"],
+            json!([{"upstream_id": costs["unpriced"][0]["upstream_id"], "upstream": "a",
+            "model": "no-such-model", "sent": null, "attempts": 1}])
+        );
+        // What the page links to shows the same.
+        let time = format!("since={}&until={}", costs["from"].as_str().unwrap(), costs["to"].as_str().unwrap());
+        let linked = headgate.admin(Method::GET, &format!("/requests/stats?{time}"), None).await;
+        assert_eq!(linked["costs"], stats["costs"]);
+    }
+    let (status, answer) =
+        headgate.admin_raw(Method::GET, "/costs?from=2026-06-02T00:00:00Z&to=2026-06-01T00:00:00Z", None).await;
+    assert_eq!(status, 400, "{answer}");
+    let (status, _) = headgate.admin_raw(Method::GET, "/costs?by=weather", None).await;
+    assert_eq!(status, 400);
+    let (status, _) = headgate.admin_raw(Method::GET, "/costs/999/figures", None).await;
+    assert_eq!(status, 404);
+}

@@ -61,13 +61,20 @@ insert into requests (id, started_at, completed_at, group_id, group_name, key_id
   from asked;
 insert into attempts (request_id, number, started_at, attempted_at, completed_at, upstream_id, upstream_name, protocol,
     priority, selection, health_before, health_after, status, outcome, error_kind, error_source, ttft_ms, duration_ms,
-    response_bytes, stream, stream_completed, warnings)
+    response_bytes, stream, stream_completed, warnings, tokens_fresh, tokens_read, tokens_output, observed_output,
+    usage_source, cost, cost_currency)
   select id, try, at, at, at + interval '1 second', case when try < tries then ${ids["relay-b"]} else ${upstreamId} end, case when try < tries then 'relay-b' else upstream end, 'claude', 10,
     case try when 1 then 'initial' else 'failover' end, 'closed', 'closed', 200,
     case when try < tries or outcome = 'failed' then 'failed' else outcome end,
     case when try < tries or outcome = 'failed' then 'server' end, case when try < tries or outcome = 'failed' then 'upstream' end,
-    first_ms, first_ms * 5, 9000, true, true, '{}'
+    first_ms, first_ms * 5, 9000, true, true, '{}',
+    case when try = tries then (200 + 6000 * size)::bigint end, case when try = tries then (30000 * luck)::bigint end,
+    case when try = tries then (60 + 1500 * size)::bigint end, case when try = tries then (50 + 1300 * size)::bigint end,
+    case when try = tries then 'reported' end,
+    case when try = tries then round((3 * (200 + 6000 * size) + 0.3 * 30000 * luck + 15 * (60 + 1500 * size))::numeric / 1000000, 9) end,
+    case when try = tries then 'USD' end
   from asked, generate_series(1, tries) try;
+insert into rollup_changed (bucket) select distinct bucket(at) from made on conflict do nothing;
 analyze requests, attempts;`,
   );
 }

@@ -33,7 +33,7 @@ test("the palette finds pages, upstreams and commands", async () => {
   await page.locator(".sheet h2", { hasText: "relay-b" }).waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".sheet").waitFor({ state: "detached" });
-  await page.keyboard.press("Alt+6");
+  await page.keyboard.press("Alt+7");
   await sees(page, "One per tool or person");
 });
 

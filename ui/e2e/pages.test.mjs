@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
 import { PAGES, visit } from "./pages.mjs";
 import { assertAccessible, assertFits } from "./steps.mjs";
-import { someMonitors, someTraffic, startWorld } from "./world.mjs";
+import { someBilling, someMonitors, someTraffic, startWorld } from "./world.mjs";
 
 const LOOKS = process.env.HEADGATE_UI_FULL
   ? ["light", "dark"].flatMap((theme) => ["en", "zh"].map((language) => ({ theme, language })))
@@ -18,6 +18,7 @@ before(async () => {
   world = await startWorld();
   await someTraffic(world);
   await someMonitors(world);
+  await someBilling(world);
   browser = await launch();
 });
 after(async () => {

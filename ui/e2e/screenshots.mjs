@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { launch, openPage } from "./browser.mjs";
 import { PAGES, visit } from "./pages.mjs";
 import { history, probeHistory } from "./history.mjs";
-import { oneCoolingDown, someMonitors, someTraffic, startWorld } from "./world.mjs";
+import { oneCoolingDown, someBilling, someMonitors, someTraffic, startWorld } from "./world.mjs";
 
 const folder = process.argv[2] ?? "screenshots";
 await mkdir(folder, { recursive: true });
@@ -14,6 +14,7 @@ try {
   await history(world, { count: 4200 });
   await someTraffic(world);
   await someMonitors(world);
+  await someBilling(world);
   await probeHistory(world);
   for (const theme of ["light", "dark"]) {
     for (const language of ["en", "zh"]) {

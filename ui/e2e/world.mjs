@@ -170,3 +170,51 @@ export async function someTraffic({ ask, fakes: [a, b] }) {
   await b.script([]);
   await ask({ model: "nothing-such" });
 }
+
+/** What a relay of the sub2api kind says of itself. */
+function billingRules({ balance, multiplier, list, charged }) {
+  const counters = { requests: 3, cost: list, actual_cost: charged };
+  const usage = { mode: "unrestricted", isValid: true, balance, remaining: balance, unit: "USD" };
+  const billing = { object: "sub2api.key_billing", schema_version: 1, billing_scope: "token", timezone: "UTC" };
+  const rates = {
+    group_rate_multiplier: multiplier,
+    resolved_rate_multiplier: multiplier,
+    effective_rate_multiplier: multiplier,
+  };
+  const answer = (path, body) => ({ path, then: { status: 200, body: JSON.stringify(body) } });
+  return [
+    answer("/v1/usage", { ...usage, usage: { today: counters, total: counters } }),
+    answer("/v1/sub2api/billing", { ...billing, ...rates, peak_rate_enabled: false, applied_peak_multiplier: 1 }),
+  ];
+}
+
+/** Two relays whose billing is read three times: one charges more than it states, the other what it states. */
+export async function someBilling({ admin, fakes: [a, b] }) {
+  const { items } = await admin("GET", "/upstreams");
+  const relays = ["relay-a", "relay-b"].map((name) => items.find((u) => u.name === name));
+  const readings = [
+    [
+      { balance: 90, multiplier: 1.2, list: 10, charged: 12 },
+      { balance: 41.5, multiplier: 0.7, list: 20, charged: 14 },
+    ],
+    [
+      { balance: 88, multiplier: 1.2, list: 11, charged: 14 },
+      { balance: 41.3, multiplier: 0.7, list: 20.3, charged: 14.21 },
+    ],
+    [
+      { balance: 86.2, multiplier: 1.2, list: 12.05, charged: 15.8 },
+      { balance: 41.07, multiplier: 0.7, list: 20.6, charged: 14.42 },
+    ],
+  ];
+  for (const [n, [ofA, ofB]] of readings.entries()) {
+    await a.script(billingRules(ofA));
+    await b.script(billingRules(ofB));
+    for (const { id, revision } of relays) {
+      if (n === 0) await admin("PATCH", `/upstreams/${id}`, { billing: { kind: "sub2api" }, revision });
+      await admin("POST", `/upstreams/${id}/billing/refresh`);
+    }
+  }
+  await a.script([]);
+  await b.script([]);
+  return relays.map(({ id }) => id);
+}

@@ -48,6 +48,8 @@ pub enum Event {
     },
     /// Records of finished requests were stored: lists and figures have changed.
     RequestsStored,
+    /// Upstreams' charges were compared with our records.
+    Compared,
     /// A monitor's probe has ended.
     Probed {
         /// The monitor.

@@ -37,6 +37,7 @@ mod start;
 mod tasks;
 mod traces;
 mod ui;
+mod verdicts;
 mod whatif;
 
 pub use admin::{Cause, Glance, Standing, TokenError, admin_token, openapi};

@@ -34,6 +34,7 @@ use crate::{
     prices::PriceBook,
     snapshot::Snapshot,
     traces::Traces,
+    verdicts::Verdicts,
 };
 
 /// Health and the random source of its decisions, under one lock.
@@ -92,6 +93,8 @@ pub struct Shared {
     pub billing: Billing,
     /// Texts of answers that wait for their tokens to be counted.
     pub counting: Counting,
+    /// Whether they charged what they said.
+    pub verdicts: Verdicts,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     /// Traces for OpenTelemetry.

@@ -181,6 +181,7 @@ impl Gateway {
             counters: Counters::default(),
             prices: Default::default(),
             counting: Default::default(),
+            verdicts: Default::default(),
             billing: Default::default(),
             budgets: Default::default(),
             metrics: Default::default(),

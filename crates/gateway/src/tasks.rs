@@ -19,6 +19,9 @@ use crate::{
 const HEALTH_FILE: &str = "health.json";
 const HEALTH_EVERY: Duration = Duration::from_secs(5);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
+const SUMS_EVERY: Duration = Duration::from_secs(60);
+/// Most requests of a quarter of an hour have ended so long after it; those that have not change its sums once more.
+const SUMS_AFTER: chrono::TimeDelta = chrono::TimeDelta::minutes(2);
 const VAULT_EVERY: Duration = Duration::from_secs(24 * 3600);
 /// How often the database is looked at while somebody watches.
 const DATABASE_EVERY: Duration = Duration::from_secs(3);
@@ -48,6 +51,7 @@ pub fn spawn(shared: &Arc<Shared>, stop: &CancellationToken, traces: Option<trac
         }
     });
     every(shared, stop, PARTITIONS_EVERY, |shared| async move { maintain(&shared).await });
+    every(shared, stop, SUMS_EVERY, |shared| async move { add_up(&shared).await });
     every(shared, stop, VAULT_EVERY, |shared| async move { shared.tidy_vault().await });
     until(shared, stop, recovery::run(Arc::clone(shared)));
     until(shared, stop, monitors::run(Arc::clone(shared)));
@@ -172,8 +176,18 @@ async fn maintain(shared: &Shared) {
     if let Err(why) = database.forget_old_budgets(now).await {
         tracing::warn!(error = %why, "old counts of budgets could not be removed; it is tried again in an hour");
     }
+    if let Err(why) = database.forget_old_sums(now).await {
+        tracing::warn!(error = %why, "old sums of requests could not be removed; it is tried again in an hour");
+    }
     monitors::forget_old(shared, &database).await;
     billing::forget_old(shared, &database).await;
+}
+
+async fn add_up(shared: &Shared) {
+    let Ok(database) = shared.control.database() else { return };
+    if let Err(why) = database.roll_up(shared.clock.wall() - SUMS_AFTER).await {
+        tracing::warn!(error = %why, "requests could not be added up; figures of long times stay slow until it works");
+    }
 }
 
 /// Tries to reach a database that was away at the start. What waits for it is then done; `None` if told to stop.

@@ -4,7 +4,8 @@ use crate::database::{Database, DatabaseError};
 
 impl Database {
     /// Stores records, given as a JSON array of [`headgate_domain::audit::Record`], in one transaction and without
-    /// parsing them here. Those that are stored already are left as they are, so a repetition is harmless.
+    /// parsing them here. Those that are stored already are left as they are, so a repetition is harmless. Their buckets
+    /// are marked as changed, in order, so that processes that write at once wait for each other in one direction.
     pub async fn insert_records(&self, records: &str) -> Result<(), DatabaseError> {
         sqlx::query!(
             "with input as materialized (
@@ -13,6 +14,10 @@ impl Database {
                 insert into headgate.requests
                 select r.* from input cross join json_populate_record(null::headgate.requests, input.request) r
                 on conflict do nothing
+            ), changed as (
+                insert into headgate.rollup_changed as c (bucket)
+                select distinct headgate.bucket((request->>'started_at')::timestamptz) from input order by 1
+                on conflict (bucket) do update set changes = c.changes + 1
             )
             insert into headgate.attempts
             select a.* from input cross join json_populate_recordset(null::headgate.attempts, input.attempts) a

@@ -12,6 +12,7 @@ pub mod billing;
 pub mod budgets;
 pub mod charges;
 pub mod cluster;
+pub mod costs;
 mod data_dir;
 mod database;
 pub mod journal;
@@ -22,6 +23,7 @@ pub mod prices;
 pub mod probes;
 pub mod requests;
 pub mod revisions;
+pub mod rollup;
 pub mod state_file;
 
 pub use cluster::{Binaries, Cluster, ClusterError, ClusterOptions, ClusterState};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
+use sqlx::{Postgres, Transaction};
 
 use crate::database::{Database, DatabaseError};
 
@@ -42,23 +43,10 @@ impl Database {
             .and_then(|keep| chrono::Duration::from_std(keep).ok())
             .and_then(|keep| now.checked_sub_signed(keep));
         if let Some(cutoff) = cutoff {
-            for table in TABLES {
-                let mut transaction = self.pool().begin().await?;
-                sqlx::query!("select pg_advisory_xact_lock(hashtext('headgate.partitions'))")
-                    .execute(&mut *transaction)
-                    .await?;
-                sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
-                let gone = sqlx::query!(
-                    r#"select dropped as "dropped!", deleted as "deleted!" from headgate.drop_days($1, $2, $3)"#,
-                    table,
-                    today,
-                    cutoff
-                )
-                .fetch_one(&mut *transaction)
-                .await?;
-                done.dropped += gone.dropped;
-                done.deleted += gone.deleted;
-                transaction.commit().await?;
+            // A day goes when it is added up; the day of the limit may be over.
+            self.roll_up(cutoff + chrono::Duration::days(1)).await?;
+            if self.has_past_days(today, cutoff).await? {
+                (done.dropped, done.deleted) = self.drop_days(today, cutoff).await?;
             }
         }
         Ok(done)
@@ -78,10 +66,51 @@ impl Database {
         Ok(lacks.fetch_one(self.pool()).await?)
     }
 
+    async fn has_past_days(&self, today: NaiveDate, cutoff: DateTime<Utc>) -> Result<bool, DatabaseError> {
+        let has = sqlx::query_scalar!(
+            r#"select exists (select from headgate.past_days($1, $2))
+                or exists (select from headgate.requests_default where started_at < date_trunc('day', $2, 'UTC'))
+                or exists (select from headgate.attempts_default where started_at < date_trunc('day', $2, 'UTC')) as "has!""#,
+            today,
+            cutoff
+        );
+        Ok(has.fetch_one(self.pool()).await?)
+    }
+
+    /// Partitions dropped and rows deleted. Who writes or adds up at that moment waits, and then finds the day gone.
+    async fn drop_days(&self, today: NaiveDate, cutoff: DateTime<Utc>) -> Result<(i64, i64), DatabaseError> {
+        let mut transaction = self.both_tables().await?;
+        let gone = sqlx::query!(
+            r#"select dropped as "dropped!", deleted as "deleted!" from headgate.drop_days($1, $2)"#,
+            today,
+            cutoff
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok((gone.dropped, gone.deleted))
+    }
+
     /// Rows that came before their partition move into it, and who has begun to read would look for them where they no
-    /// longer are: both tables are taken whole first. Others take them in either order, so nothing is held while the
-    /// second is waited for longer than a moment; it is tried again instead.
+    /// longer are: both tables are taken whole first.
     async fn make_partitions(&self, today: NaiveDate) -> Result<u64, DatabaseError> {
+        let mut transaction = self.both_tables().await?;
+        let mut created = 0;
+        for table in TABLES {
+            for day in (0..=DAYS_AHEAD).filter_map(|n| today.checked_add_days(Days::new(n))) {
+                let made = sqlx::query_scalar!(r#"select headgate.add_day($1, $2) as "created!""#, table, day)
+                    .fetch_one(&mut *transaction)
+                    .await?;
+                created += u64::from(made);
+            }
+        }
+        transaction.commit().await?;
+        Ok(created)
+    }
+
+    /// Begins a transaction that has both tables to itself. Others take them in either order, so nothing is held while
+    /// the second is waited for longer than a moment; it is tried again instead.
+    async fn both_tables(&self) -> Result<Transaction<'static, Postgres>, DatabaseError> {
         let mut tries = 0;
         loop {
             let mut transaction = self.pool().begin().await?;
@@ -94,27 +123,17 @@ impl Database {
                     .execute(&mut *transaction)
                     .await;
             match taken {
-                Ok(_) => {}
+                Ok(_) => {
+                    sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
+                    return Ok(transaction);
+                }
                 Err(why) if is_busy(&why) && tries < TRIES => {
                     transaction.rollback().await?;
                     tries += 1;
                     tokio::time::sleep(PAUSE).await;
-                    continue;
                 }
                 Err(why) => return Err(why.into()),
             }
-            sqlx::query!("set local lock_timeout = '5s'").execute(&mut *transaction).await?;
-            let mut created = 0;
-            for table in TABLES {
-                for day in (0..=DAYS_AHEAD).filter_map(|n| today.checked_add_days(Days::new(n))) {
-                    let made = sqlx::query_scalar!(r#"select headgate.add_day($1, $2) as "created!""#, table, day)
-                        .fetch_one(&mut *transaction)
-                        .await?;
-                    created += u64::from(made);
-                }
-            }
-            transaction.commit().await?;
-            return Ok(created);
         }
     }
 }

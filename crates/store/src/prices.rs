@@ -228,7 +228,7 @@ impl Database {
         Ok(rows.into_iter().map(|row| row.0).collect())
     }
 
-    /// Stores new costs of attempts, and of their requests the sums.
+    /// Stores new costs of attempts, and of their requests the sums; their buckets are to be added up anew.
     pub async fn reprice(&self, costs: &[Repriced]) -> Result<(), DatabaseError> {
         let costs =
             serde_json::to_string(costs).map_err(|why| DatabaseError::Query(sqlx::Error::Encode(why.into())))?;
@@ -263,6 +263,15 @@ impl Database {
             set cost = case when not s.mixed then s.cost end, cost_currency = case when not s.mixed then s.currency end,
                 cost_complete = s.complete and not s.mixed
             from sums s where r.started_at = s.started_at and r.id = s.request_id",
+            costs
+        )
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query!(
+            "insert into headgate.rollup_changed as c (bucket)
+            select distinct headgate.bucket(started_at)
+            from json_to_recordset($1::text::json) as n(started_at timestamptz) order by 1
+            on conflict (bucket) do update set changes = c.changes + 1",
             costs
         )
         .execute(&mut *transaction)

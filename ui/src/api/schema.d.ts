@@ -362,6 +362,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was spent, what is left, and whether it was charged as said
+         * @description Amounts are list prices as they were stamped on attempts; those of different currencies are never added.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Requests that started at this time or later; it is set back to a whole quarter of an hour. */
+                    from?: string;
+                    /** @description Requests that started before this time; absent: now. */
+                    to?: string;
+                    /** @description `1h`, `24h`, `7d` or `30d` before `to`, where `from` is absent. */
+                    window?: "1h" | "24h" | "7d" | "30d";
+                    /** @description By what spending is told. */
+                    by?: "model" | "key" | "group" | "upstream";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Costs"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/costs/{upstream}": {
         parameters: {
             query?: never;
@@ -504,6 +560,58 @@ export interface paths {
                     };
                     content: {
                         "application/json": string;
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/costs/{upstream}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an upstream said of itself over a time
+         * @description Pairs of neighbouring snapshots: what comparisons are made from.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description `1h`, `24h`, `7d` or `30d`. */
+                    window?: "1h" | "24h" | "7d" | "30d";
+                };
+                header?: never;
+                path: {
+                    upstream: number;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CostFigures"];
                     };
                 };
                 /** @description Refused or failed */
@@ -4125,6 +4233,16 @@ export interface components {
              */
             quality: number;
         };
+        /** @description What was left at a moment. */
+        BalancePoint: {
+            /** @description The sum of what was known then. */
+            amount: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
         /** @description What to do to several upstreams. */
         Batch: components["schemas"]["BatchAction"] & {
             /** @description Which. */
@@ -4632,6 +4750,29 @@ export interface components {
              */
             remaining_ms: number;
         };
+        /** @description What is left in one currency. */
+        CostBalance: {
+            /** @description The sum. */
+            amount: string;
+            /** @description The currency, as the upstreams show it. */
+            currency: string;
+            /**
+             * Format: double
+             * @description Days it lasts if balances fall on as in the last week; absent where none fell.
+             */
+            days_left?: number | null;
+            /** @description Those of them where nothing is left. */
+            empty: components["schemas"]["UpstreamId"][];
+            /**
+             * Format: date-time
+             * @description When the oldest of these figures was told.
+             */
+            oldest_at?: string | null;
+            /** @description The last 30 days. */
+            points: components["schemas"]["BalancePoint"][];
+            /** @description The upstreams it is at. */
+            upstreams: components["schemas"]["UpstreamId"][];
+        };
         /**
          * @description The figure a track rests on.
          * @enum {string}
@@ -4663,6 +4804,40 @@ export interface components {
             /** @description Version of the price list in force. */
             price_version?: string | null;
         };
+        /** @description The evidence and what follows from it. */
+        CostComparison: {
+            /** @description Whose the balance is. */
+            balance: components["schemas"]["CostScope"];
+            billing?: components["schemas"]["BillingTrack"] | null;
+            /** @description Whose the counters are. */
+            counters: components["schemas"]["CostScope"];
+            /** @description How much of our own traffic could be priced. */
+            coverage: components["schemas"]["CostCoverage"];
+            /** @description The currency of all amounts. */
+            currency: components["schemas"]["Currency"];
+            /** @description Stated list price that our own traffic does not explain and that need not be ours. */
+            elsewhere?: string | null;
+            list?: components["schemas"]["ListTrack"] | null;
+            /** @description The newest multiplier known, at the end of the window. */
+            multiplier?: string | null;
+            /** @description Its base changed within the window. */
+            multiplier_changed: boolean;
+            /** @description Pairs compared. */
+            pairs: number;
+            /** @description Why. */
+            reason: components["schemas"]["CostReason"];
+            /** @description What was left out, and how often. */
+            skipped: [
+                "key_changed" | "currency_changed" | "counter_reset" | "top_up" | "no_time",
+                number
+            ][];
+            /** @description Snapshots used, that before the window included. */
+            snapshots: number;
+            /** @description How it looks. */
+            status: components["schemas"]["CostStatus"];
+            /** @description What was asked about. */
+            window: components["schemas"]["CostWindow"];
+        };
         /** @description How much of our own traffic could be priced. */
         CostCoverage: {
             /**
@@ -4680,6 +4855,23 @@ export interface components {
             /** @description Part of the window that the pairs compared cover. */
             time: string;
         };
+        /** @description An upstream's own figures. */
+        CostFigures: {
+            /**
+             * Format: date-time
+             * @description From this time on, with the last snapshot before it.
+             */
+            from: string;
+            /** @description Older ones left out. */
+            more: number;
+            /** @description Newest first, at most 500. */
+            pairs: components["schemas"]["FigurePair"][];
+            /**
+             * Format: date-time
+             * @description Up to this time.
+             */
+            to: string;
+        };
         /**
          * @description Why it looks so.
          * @enum {string}
@@ -4691,6 +4883,11 @@ export interface components {
          */
         CostScope: "key" | "account";
         /**
+         * @description Why a pair of snapshots, or a part of it, was left out.
+         * @enum {string}
+         */
+        CostSkip: "key_changed" | "currency_changed" | "counter_reset" | "top_up" | "no_time";
+        /**
          * @description How it looks.
          * @enum {string}
          */
@@ -4701,6 +4898,17 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
+        };
+        /** @description Money at a glance. */
+        Costs: components["schemas"]["Spent"] & {
+            /** @description What is left, by currency. */
+            balances: components["schemas"]["CostBalance"][];
+            /** @description Output that upstreams reported against what passed through. */
+            tokens: components["schemas"]["TokenCheck"][];
+            /** @description Models of upstreams without a full price: they are not in the amounts, or not whole. */
+            unpriced: components["schemas"]["Unpriced"][];
+            /** @description The upstreams and whether they charged what they said. */
+            upstreams: components["schemas"]["UpstreamCosts"][];
         };
         /** @description Whether an upstream charged what it said. */
         CostsView: {
@@ -4938,6 +5146,9 @@ export interface components {
             /** @enum {string} */
             type: "requests_stored";
         } | {
+            /** @enum {string} */
+            type: "compared";
+        } | {
             /** @description The monitor. */
             monitor: components["schemas"]["MonitorId"];
             /** @enum {string} */
@@ -4998,6 +5209,32 @@ export interface components {
             /** @description `timeouts.connect`, `members[1].priority`. */
             path: string;
         };
+        /** @description What changed from one snapshot to the next. */
+        FigurePair: {
+            /** @description What was charged in between, by its counter. */
+            charged?: string | null;
+            /** @description The currency of the amounts. */
+            currency: components["schemas"]["Currency"];
+            /**
+             * Format: date-time
+             * @description The snapshot before.
+             */
+            from: string;
+            left_out?: components["schemas"]["CostSkip"] | null;
+            /** @description List price of what was used in between, by its counter. */
+            list?: string | null;
+            /** @description The multiplier in force at its end. */
+            multiplier?: string | null;
+            /** @description What is left. */
+            remaining?: string | null;
+            /** @description By how much the balance fell. */
+            spent?: string | null;
+            /**
+             * Format: date-time
+             * @description This one.
+             */
+            to: string;
+        };
         /** @description Something a person should know; most severe first. */
         Finding: components["schemas"]["What"] & {
             /** @description How bad. */
@@ -5020,7 +5257,7 @@ export interface components {
         Forecast: {
             /**
              * Format: double
-             * @description For one request, in the list's currency; without list prices only to be compared within this answer.
+             * @description For one request; without list prices only to be compared within this answer.
              */
             cost: number;
             /**
@@ -5028,6 +5265,8 @@ export interface components {
              * @description Share of the prompt that its cache has to do with; absent: it was not seen to have one.
              */
             coverage?: number | null;
+            /** @description In which currency; absent where no member has list prices. */
+            currency?: string | null;
             /**
              * Format: int32
              * @description By how many percent dearer than the cheapest.
@@ -5845,6 +6084,16 @@ export interface components {
             /** @description The upstream's name. */
             upstream_name: components["schemas"]["Name"];
         };
+        /** @description A multiplier, from when it was seen. */
+        MultiplierStep: {
+            /**
+             * Format: date-time
+             * @description When it was first seen.
+             */
+            at: string;
+            /** @description How much. */
+            multiplier: string;
+        };
         /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
         Name: string;
         /**
@@ -5967,8 +6216,7 @@ export interface components {
             failed: number;
             /**
              * Format: double
-             * @description Median of the time to the first output in milliseconds; none without one. Of a sample where there are more
-             *     than 100,000 requests.
+             * @description Median of the time to the first output in milliseconds, within 5 %; none without one.
              */
             p50_ttft_ms?: number | null;
             /**
@@ -6815,6 +7063,130 @@ export interface components {
              */
             priced: number;
         };
+        /**
+         * @description What spending is told by.
+         * @enum {string}
+         */
+        SpendBy: "model" | "key" | "group" | "upstream";
+        /** @description A line of the chart. */
+        SpendLine: {
+            /** @description An amount for each of `points`. */
+            amounts: string[];
+            /** @description Its currency. */
+            currency: string;
+            /** @description Its place in `rows`; absent for all the others together. */
+            row?: number | null;
+        };
+        /** @description A part of a total. */
+        SpendPart: {
+            /** @description The amount. */
+            amount: string;
+            /** @description The currency. */
+            currency: string;
+            /**
+             * Format: double
+             * @description Of the total in this currency, 0 to 1.
+             */
+            share: number;
+        };
+        /** @description What was spent on one model, key, group or upstream. */
+        SpendRow: {
+            /**
+             * Format: int64
+             * @description Attempts.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description Those that may have been charged for.
+             */
+            charged: number;
+            /** @description What it cost. */
+            costs: components["schemas"]["SpendPart"][];
+            /** @description Whether it is configured now. Models always are. */
+            exists: boolean;
+            /**
+             * Format: int64
+             * @description The key, group or upstream; absent for models, and where there was none.
+             */
+            id?: number | null;
+            /** @description Its name, or the model; absent where none was named. */
+            name?: string | null;
+            /**
+             * Format: int64
+             * @description Those of them that are priced in full.
+             */
+            priced: number;
+            /**
+             * Format: int64
+             * @description Input tokens of any kind.
+             */
+            tokens_input: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            tokens_output: number;
+            /**
+             * Format: int64
+             * @description Those of them that were read from a cache.
+             */
+            tokens_read: number;
+        };
+        /** @description A sum in one currency. */
+        SpendTotal: {
+            /** @description The sum. */
+            amount: string;
+            /** @description That of the time before, equally long. */
+            before?: string | null;
+            /** @description The currency. */
+            currency: string;
+        };
+        /** @description What was spent. */
+        Spent: {
+            /**
+             * Format: int64
+             * @description Attempts.
+             */
+            attempts: number;
+            /** @description By what the rows are. */
+            by: components["schemas"]["SpendBy"];
+            /**
+             * Format: int64
+             * @description Those that may have been charged for.
+             */
+            charged: number;
+            /**
+             * Format: date-time
+             * @description The time: from this moment on.
+             */
+            from: string;
+            /** @description The five rows that cost most in a currency, and all the others together. */
+            lines: components["schemas"]["SpendLine"][];
+            /** @description Rows left out. */
+            more: number;
+            /** @description Where the stretches begin. */
+            points: string[];
+            /**
+             * Format: int64
+             * @description Those of them that are priced in full.
+             */
+            priced: number;
+            /** @description What it was spent on, most first, at most a hundred. */
+            rows: components["schemas"]["SpendRow"][];
+            /**
+             * Format: int64
+             * @description Length of a stretch in milliseconds.
+             */
+            step_ms: number;
+            /**
+             * Format: date-time
+             * @description Before this moment.
+             */
+            to: string;
+            /** @description The sums; the currency of most attempts first. */
+            totals: components["schemas"]["SpendTotal"][];
+        };
         /** @description A protocol that was tried. */
         Spoken: {
             /** @description A whole answer came; else what came only shows that the protocol is known there. */
@@ -6890,8 +7262,8 @@ export interface components {
             p50_duration_ms?: number | null;
             /**
              * Format: double
-             * @description Median of the time to the first output, in milliseconds, over those that have one. These four are of a sample
-             *     where there are more than 100,000 requests.
+             * @description Median of the time to the first output, in milliseconds, over those that have one. These four are within 5 %
+             *     where they are read from sums, and of a sample where there are more than 100,000 requests otherwise.
              */
             p50_ttft_ms?: number | null;
             /**
@@ -7115,6 +7487,35 @@ export interface components {
             /** @default null */
             non_stream: components["schemas"]["Span"] | null;
         };
+        /** @description Output that an upstream reported against what passed through. */
+        TokenCheck: {
+            /**
+             * Format: int64
+             * @description Attempts of which both are known.
+             */
+            attempts: number;
+            /** @description The model asked for. */
+            model?: string | null;
+            /**
+             * Format: int64
+             * @description Output tokens estimated by what passed through.
+             */
+            observed: number;
+            /**
+             * Format: double
+             * @description Reported ÷ observed; absent where nothing passed.
+             */
+            ratio?: number | null;
+            /**
+             * Format: int64
+             * @description Output tokens reported.
+             */
+            reported: number;
+            /** @description Its name. */
+            upstream?: string | null;
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+        };
         /** @description Tokens reported against tokens that passed through. */
         TokensView: {
             /** @description By model, those with most answers first. */
@@ -7129,6 +7530,35 @@ export interface components {
          * @enum {string}
          */
         UnknownMultiplier: "allow" | "deny";
+        /** @description A model of an upstream without a full price. */
+        Unpriced: {
+            /**
+             * Format: int64
+             * @description Attempts that may have been charged for and are not priced in full.
+             */
+            attempts: number;
+            /** @description The model asked for. */
+            model?: string | null;
+            /** @description The name the upstream was asked for, where it is another one. */
+            sent?: string | null;
+            /** @description Its name. */
+            upstream?: string | null;
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+        };
+        /** @description An upstream's billing and what was found about it. */
+        UpstreamCosts: {
+            /** @description What its billing says now. */
+            billing: components["schemas"]["BillingView"];
+            /** @description Its multipliers of the last seven days, each from when it was seen. */
+            multipliers: components["schemas"]["MultiplierStep"][];
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+            /** @description The comparison over the last hour, day and week; absent while it is being made for the first time. */
+            windows?: components["schemas"]["WindowView"][] | null;
+        };
         /** @description The health of one upstream. */
         UpstreamHealth: {
             cooling?: components["schemas"]["CoolingView"] | null;
@@ -7497,7 +7927,7 @@ export interface components {
         /** @description A span of time compared. */
         WindowView: {
             /** @description What was found. */
-            comparison: components["schemas"]["Comparison"];
+            comparison: components["schemas"]["CostComparison"];
             /** @description `1h`, `24h` or `7d`. */
             window: string;
         };

@@ -123,3 +123,8 @@ export function formatMoment(when: string | Date, zone?: string): string {
 export function formatDay(when: string | Date, zone?: string): string {
   return zoned({ dateStyle: "medium" }, zone).format(new Date(when));
 }
+
+/** 28 Nov, 11月28日 */
+export function formatDayOfMonth(when: string | Date, zone?: string): string {
+  return zoned({ day: "numeric", month: "short" }, zone).format(new Date(when));
+}

@@ -59,11 +59,13 @@ export async function show(
   const empty = defineComponent({ render: () => null });
   const router = createRouter({
     history: createMemoryHistory(),
-    routes: ["overview", "groups", "upstreams", "monitor", "requests", "keys", "settings", "first-run"].map((name) => ({
-      path: `/${name}/:id?`,
-      name,
-      component: empty,
-    })),
+    routes: ["overview", "groups", "upstreams", "monitor", "requests", "costs", "keys", "settings", "first-run"].map(
+      (name) => ({
+        path: name === "settings" ? "/settings/:section?" : `/${name}/:id?`,
+        name,
+        component: empty,
+      }),
+    ),
   });
   await router.push(at);
   last?.unmount();

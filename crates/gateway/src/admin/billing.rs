@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{Json, extract::State};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use headgate_domain::{Concern, Upstream, UpstreamId, upstream::BillingKind};
 use headgate_pricing::{
     Currency,
-    compare::{Comparison, Reason, Status, Window},
+    compare::{Reason, Status},
 };
 use headgate_store::billing::{ManualMultiplier, Spoken};
 use rust_decimal::Decimal;
@@ -20,10 +20,11 @@ use super::error::{
     extract::{Body, Path},
 };
 use crate::{
-    billing::{self, Evidence, RefreshError},
+    billing::{self, RefreshError},
     control::ControlError,
     shared::Shared,
     snapshot::Snapshot,
+    verdicts::{self, WindowView},
 };
 
 /// How collecting goes.
@@ -65,13 +66,13 @@ pub(super) struct BillingView {
     /// The currency the site shows.
     pub(super) currency: Option<Currency>,
     /// There is no end to what is left.
-    unlimited: bool,
+    pub(super) unlimited: bool,
     /// Nothing is left: it is not used.
-    exhausted: bool,
+    pub(super) exhausted: bool,
     /// The upstream's own group that the key belongs to.
     group: Option<String>,
     /// When the figures were told.
-    collected_at: Option<DateTime<Utc>>,
+    pub(super) collected_at: Option<DateTime<Utc>>,
     /// When it was last asked.
     checked_at: Option<DateTime<Utc>>,
     /// When it is asked again.
@@ -102,6 +103,11 @@ pub(super) struct BillingView {
 }
 
 impl BillingView {
+    /// Whether there is anything to show: it is asked for, or a person set something.
+    pub(super) fn is_told(&self) -> bool {
+        self.state != BillingState::NotAsked || self.manual
+    }
+
     /// What is known of an upstream of this snapshot.
     pub(super) fn of(shared: &Shared, snapshot: &Snapshot, upstream: &Upstream) -> Self {
         let asked = upstream.spec.billing.kind != BillingKind::None;
@@ -170,15 +176,6 @@ struct ManualBody {
     multiplier: Decimal,
 }
 
-/// A span of time compared.
-#[derive(Serialize, ToSchema)]
-struct WindowView {
-    /// `1h`, `24h` or `7d`.
-    window: &'static str,
-    /// What was found.
-    comparison: Comparison,
-}
-
 /// Whether an upstream charged what it said.
 #[derive(Serialize, ToSchema)]
 struct CostsView {
@@ -206,7 +203,10 @@ fn view(shared: &Shared, id: UpstreamId) -> Result<BillingView, ApiError> {
 #[utoipa::path(post, path = "/upstreams/{id}/billing/refresh", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = BillingView)))]
 async fn refresh(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<BillingView>, ApiError> {
     match billing::refresh(&shared, id).await {
-        Ok(()) => Ok(Json(view(&shared, id)?)),
+        Ok(()) => {
+            shared.verdicts.forget(id);
+            Ok(Json(view(&shared, id)?))
+        }
         Err(RefreshError::NotFound) => Err(ApiError::not_found("upstream")),
         Err(why @ RefreshError::NotAsked) => Err(ApiError::bad_request(why.to_string()).with_field("billing.kind")),
         Err(RefreshError::Control(why)) => Err(why.into()),
@@ -246,6 +246,7 @@ async fn by_hand(
     let stored = database.set_manual_multiplier(id, manual, shared.clock.wall()).await;
     stored.map_err(ControlError::from)?;
     billing::read(shared, &database, Some(id)).await;
+    shared.verdicts.forget(id);
     tracing::info!(upstream.id = id.0, set = manual.is_some(), "multiplier changed by hand");
     Ok(Json(view(shared, id)?))
 }
@@ -257,13 +258,6 @@ async fn by_hand(
 async fn costs(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<CostsView>, ApiError> {
     let billing = view(&shared, id)?;
     let database = shared.control.database()?;
-    let now = shared.clock.wall();
-    let spans = [("1h", TimeDelta::hours(1)), ("24h", TimeDelta::hours(24)), ("7d", TimeDelta::days(7))];
-    let widest = now - TimeDelta::days(7);
-    let evidence = Evidence::read(&shared, &database, id, (widest, now), None).await.map_err(ControlError::from)?;
-    let window = |(window, span)| {
-        let comparison = evidence.compare(Window { from: now - span, to: now });
-        WindowView { window, comparison }
-    };
-    Ok(Json(CostsView { upstream_id: id, billing, windows: spans.map(window).into() }))
+    let windows = verdicts::windows(&shared, &database, id).await.map_err(ControlError::from)?;
+    Ok(Json(CostsView { upstream_id: id, billing, windows }))
 }

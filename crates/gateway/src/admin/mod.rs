@@ -5,6 +5,7 @@ mod apply;
 mod billing;
 mod charges;
 mod condition;
+mod costs;
 mod detect;
 mod error;
 mod events;
@@ -103,6 +104,7 @@ fn described() -> OpenApiRouter<Arc<Shared>> {
         .merge(charges::routes())
         .merge(evidence::routes())
         .merge(tokens::routes())
+        .merge(costs::routes())
         .merge(settings::routes())
         .merge(revisions::routes())
         .merge(apply::routes())

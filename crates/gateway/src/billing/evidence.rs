@@ -43,7 +43,11 @@ impl Evidence {
         }
         let from = snapshots.first().map_or(from, |first| first.at.min(from));
         let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
-        let uses = database.billed_uses(upstream, from, to, currency).await?;
+        // Without two snapshots there is no pair, whatever was used.
+        let uses = match snapshots.len() {
+            0 | 1 => Vec::new(),
+            _ => database.billed_uses(upstream, from, to, currency).await?,
+        };
         let prices = shared.prices.now();
         let bounded = uses.into_iter().map(|(one, exceeding)| match exceeding {
             Some(attempt) => Use { observed_at_most: at_most(&attempt, &prices, currency), ..one },

@@ -249,6 +249,7 @@ pub struct BillingTrack {
 
 /// The evidence and what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CostComparison)]
 pub struct Comparison {
     /// How it looks.
     pub status: Status,

@@ -4,6 +4,7 @@ mod filter;
 mod list;
 mod recorded;
 mod stats;
+mod sums;
 mod traffic;
 
 pub use filter::{BadFilter, Cursor, Filter, StatusWord};

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::{GroupId, KeyId, UpstreamId};
 
-use super::{COUNTING, stats::sample};
+use super::{COUNTING, sums::Histogram};
 use crate::database::{Database, DatabaseError};
 
 /// What an upstream answered for a group.
@@ -48,8 +48,7 @@ pub struct Point {
     pub failed: i64,
     /// Their output tokens.
     pub tokens_output: i64,
-    /// Median of the time to the first output in milliseconds; none without one. Of a sample where there are more
-    /// than 100,000 requests.
+    /// Median of the time to the first output in milliseconds, within 5 %; none without one.
     pub p50_ttft_ms: Option<f64>,
 }
 
@@ -57,13 +56,11 @@ impl Database {
     /// Successes since a time, by group and upstream.
     pub async fn shares(&self, since: DateTime<Utc>) -> Result<Vec<Share>, DatabaseError> {
         let rows = sqlx::query!(
-            r#"select group_id as "group!", upstream_id as "upstream!", count(*) as "requests!"
-            from headgate.requests
-            where started_at >= $1 and outcome = 'success' and endpoint <> $2
-                and group_id is not null and upstream_id is not null
+            r#"select group_id as "group!", upstream_id as "upstream!", sum(answered)::bigint as "requests!"
+            from headgate.attempts_in($1, 'infinity'::timestamptz)
+            where answered > 0 and group_id is not null
             group by 1, 2"#,
-            since,
-            COUNTING
+            since
         )
         .fetch_all(self.pool())
         .await?;
@@ -104,64 +101,45 @@ impl Database {
     /// How many requests have arrived since a time.
     pub async fn arrived(&self, since: DateTime<Utc>) -> Result<i64, DatabaseError> {
         let count = sqlx::query_scalar!(
-            r#"select count(*) as "count!" from headgate.requests where started_at >= $1 and endpoint <> $2"#,
-            since,
-            COUNTING
+            r#"select coalesce(sum(requests), 0)::bigint as "count!"
+            from headgate.requests_in($1, 'infinity'::timestamptz) where attempted_id is null"#,
+            since
         );
         Ok(count.fetch_one(self.pool()).await?)
     }
 
-    /// `count` stretches of `step` from a time on, without gaps.
+    /// `count` stretches of `step` from a time on, without gaps; both are whole buckets.
     pub async fn series(
         &self,
         since: DateTime<Utc>,
         step: TimeDelta,
         count: usize,
     ) -> Result<Vec<Point>, DatabaseError> {
-        let seconds = step.num_seconds().max(1);
         let at = |n: usize| step.checked_mul(i32::try_from(n).ok()?);
-        let mut points: Vec<Point> = (0..count)
+        let mut points: Vec<(Point, Histogram)> = (0..count)
             .filter_map(|n| since.checked_add_signed(at(n)?))
             .map(|at| Point { at, requests: 0, failed: 0, tokens_output: 0, p50_ttft_ms: None })
+            .map(|point| (point, Histogram::default()))
             .collect();
         let rows = sqlx::query!(
-            r#"select floor(extract(epoch from started_at - $1) / $2::bigint)::bigint as "stretch!",
-                count(*) as "requests!",
-                count(*) filter (where outcome in ('failed', 'unavailable', 'unsupported', 'partial')) as "failed!",
-                coalesce(sum(tokens_output), 0)::bigint as "tokens_output!"
-            from headgate.requests where started_at >= $1 and endpoint <> $3 group by 1"#,
+            r#"select floor(extract(epoch from bucket - $1) / $2::bigint)::bigint as "stretch!",
+                requests as "requests!", tokens_output as "tokens_output!", ttft as "ttft!",
+                outcome in ('failed', 'unavailable', 'unsupported', 'partial') as "failed!"
+            from headgate.requests_in($1, 'infinity'::timestamptz) where attempted_id is null"#,
             since,
-            seconds,
-            COUNTING
+            step.num_seconds().max(1)
         )
         .fetch_all(self.pool())
         .await?;
-        let place = |stretch: i64| usize::try_from(stretch).ok();
         for row in &rows {
-            if let Some(point) = place(row.stretch).and_then(|n| points.get_mut(n)) {
-                (point.requests, point.failed, point.tokens_output) = (row.requests, row.failed, row.tokens_output);
-            }
+            let place = usize::try_from(row.stretch).ok();
+            let Some((point, ttft)) = place.and_then(|n| points.get_mut(n)) else { continue };
+            point.requests += row.requests;
+            point.failed += if row.failed { row.requests } else { 0 };
+            point.tokens_output += row.tokens_output;
+            ttft.add(&row.ttft);
         }
-        // Sorting is what takes long: a sample will do.
-        let medians = sqlx::query!(
-            r#"select floor(extract(epoch from started_at - $1) / $2::bigint)::bigint as "stretch!",
-                percentile_cont(0.5) within group (order by ttft_ms) as median
-            from headgate.requests
-            where started_at >= $1 and endpoint <> $3 and ttft_ms is not null
-                and ($4::int is null or get_byte(uuid_send(id), 15) < $4)
-            group by 1"#,
-            since,
-            seconds,
-            COUNTING,
-            sample(rows.iter().map(|row| row.requests).sum())
-        )
-        .fetch_all(self.pool())
-        .await?;
-        for row in medians {
-            if let Some(point) = place(row.stretch).and_then(|n| points.get_mut(n)) {
-                point.p50_ttft_ms = row.median;
-            }
-        }
-        Ok(points)
+        let with_median = |(point, ttft): (Point, Histogram)| Point { p50_ttft_ms: ttft.percentile(0.5), ..point };
+        Ok(points.into_iter().map(with_median).collect())
     }
 }

@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use headgate_domain::{GroupId, KeyId, UpstreamId};
-use headgate_store::requests::{Filter, Paging, StatusWord};
+use headgate_store::{
+    costs::Dimension,
+    requests::{Filter, Paging, StatusWord},
+};
 
 use crate::{
     records::{array, failover, noon, record},
@@ -47,7 +50,7 @@ async fn large_table() {
         cross join (select * from headgate.requests limit 1) r
         cross join jsonb_populate_record(null::headgate.requests, to_jsonb(r) || jsonb_build_object(
             'id', lpad(to_hex(extract(epoch from at)::bigint * 1000), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'),
-            'started_at', at, 'completed_at', at, 'group_id', n % 5, 'key_id', n % 50,
+            'started_at', at, 'completed_at', at, 'group_id', n % 5 + 1, 'key_id', n % 50 + 1,
             'model', 'model-' || n % 30, 'client', 'client-' || n % 7,
             'outcome', case when n % 40 = 0 then 'failed' else 'success' end,
             'error_kind', case when n % 40 = 0 then 'timeout' || n % 3 end,
@@ -71,9 +74,24 @@ async fn large_table() {
     .unwrap();
     sqlx::raw_sql("analyze headgate.requests; analyze headgate.attempts").execute(&mut *connection).await.unwrap();
     drop(connection);
+    let begin = now();
+    // As the migration marks what is there, but for the quarter of an hour under way.
+    sqlx::raw_sql(
+        "insert into headgate.rollup_changed select distinct headgate.bucket(started_at) from headgate.requests
+        on conflict do nothing",
+    )
+    .execute(database.pool())
+    .await
+    .unwrap();
+    let until = noon() + Duration::from_secs(6 * 86_400);
+    let buckets = database.roll_up(until - Duration::from_secs(5)).await.unwrap();
+    println!("{:<40} {:>8.1} s for {buckets} buckets, rests included", "adding up", begin.elapsed().as_secs_f64());
+    sqlx::raw_sql("analyze headgate.rollup_requests; analyze headgate.rollup_attempts")
+        .execute(database.pool())
+        .await
+        .unwrap();
 
     let f = Filter::default;
-    let until = noon() + Duration::from_secs(6 * 86_400);
     let since = until - Duration::from_secs(86_400);
     let cases = [
         ("everything", f()),
@@ -106,7 +124,32 @@ async fn large_table() {
     timed("stats of a key's day", async || database.request_stats(&of_key).await.unwrap().total).await;
     let of_upstream = Filter { upstream: Some(UpstreamId(3)), ..day.clone() };
     timed("stats of an upstream's day", async || database.request_stats(&of_upstream).await.unwrap().total).await;
+    let off_the_quarter = Filter { since: Some(since + Duration::from_secs(200)), ..day.clone() };
+    timed("stats of a day, ragged edge", async || database.request_stats(&off_the_quarter).await.unwrap().total).await;
+    let week = Filter { since: Some(noon()), ..day.clone() };
+    timed("stats of a week", async || database.request_stats(&week).await.unwrap().total).await;
+    let step = chrono::TimeDelta::minutes(15);
+    timed("series of a day", async || database.series(since, step, 96).await.unwrap().len()).await;
     timed("options of a day", async || database.request_options(day.since, day.until).await.unwrap()).await;
+
+    for (span, from, hours) in [("day", since, 1), ("week", noon(), 6)] {
+        let step = chrono::TimeDelta::hours(hours);
+        for by in [Dimension::Model, Dimension::Key] {
+            let what = format!("costs of a {span} by {}", by.as_str());
+            timed(&what, async || database.spending(from, until, step, by).await.unwrap().len()).await;
+        }
+        timed(&format!("costs of a {span}, notes"), async || database.spend_notes(from, until).await.unwrap()).await;
+        timed(&format!("costs of a {span}, all"), async || {
+            let earlier = from - (until - from);
+            tokio::try_join!(
+                database.spending(from, until, step, Dimension::Model),
+                database.spent(earlier, from),
+                database.spend_notes(from, until)
+            )
+            .unwrap()
+        })
+        .await;
+    }
 
     let batches: Vec<String> = (0..20)
         .map(|batch| array(&(0..500).map(|n| failover(1_000_000 + batch * 500 + n)).collect::<Vec<_>>()))

@@ -21,4 +21,6 @@ mod requests;
 #[cfg(test)]
 mod revisions;
 #[cfg(test)]
+mod rollup;
+#[cfg(test)]
 mod support;

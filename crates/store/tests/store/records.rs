@@ -108,7 +108,7 @@ pub(crate) fn ended(n: i64, outcome: Outcome, error_kind: &str) -> Record {
     record
 }
 
-fn attempt(request: &RequestRecord, number: i32, upstream: i64, outcome: Outcome) -> AttemptRecord {
+pub(crate) fn attempt(request: &RequestRecord, number: i32, upstream: i64, outcome: Outcome) -> AttemptRecord {
     AttemptRecord {
         request_id: request.id,
         number,

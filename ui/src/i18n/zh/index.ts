@@ -13,6 +13,7 @@ import monitor from "./monitor.json";
 import keys from "./keys.json";
 import requests from "./requests.json";
 import prices from "./prices.json";
+import costs from "./costs.json";
 import settings from "./settings.json";
 import first_run from "./first_run.json";
 import whatif from "./whatif.json";
@@ -33,6 +34,7 @@ export default {
   keys,
   requests,
   prices,
+  costs,
   settings,
   first_run,
   whatif,

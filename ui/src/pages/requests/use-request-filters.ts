@@ -12,6 +12,13 @@ const MINUTE = 60_000;
 export function useRequestFilters() {
   const search = useUrlText("q", "", "page");
   const window = useUrlText("window", "24h", "page") as unknown as ComputedRef<Window> & { value: Window };
+  /** An exact time, as a figure elsewhere names it; it goes before the window. */
+  const from = useUrlText("from", "", "page");
+  const to = useUrlText("to", "", "page");
+  const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
+  const range = computed(() =>
+    isMoment(from.value) && isMoment(to.value) ? { from: from.value, to: to.value } : null,
+  );
   const lists = {
     upstream: useUrlList("upstream", "page"),
     model: useUrlList("model", "page"),
@@ -38,7 +45,8 @@ export function useRequestFilters() {
     const number = (name: keyof typeof lists) => (first(name) ? Number(first(name)) : undefined);
     const yes = (name: keyof typeof lists) => (first(name) ? first(name) === "yes" : undefined);
     return {
-      since: span === null ? undefined : new Date(now.value - span).toISOString(),
+      since: range.value?.from ?? (span === null ? undefined : new Date(now.value - span).toISOString()),
+      until: range.value?.to,
       upstream: number("upstream"),
       key: number("key"),
       group: number("group"),
@@ -55,11 +63,19 @@ export function useRequestFilters() {
     };
   });
 
-  const isFiltered = computed(() => !!search.value || Object.values(lists).some((list) => list.value.length > 0));
+  function clearRange(): void {
+    from.value = "";
+    to.value = "";
+  }
+
+  const isFiltered = computed(
+    () => !!search.value || range.value !== null || Object.values(lists).some((list) => list.value.length > 0),
+  );
   function clear(): void {
     search.value = "";
+    clearRange();
     for (const list of Object.values(lists)) list.value = [];
   }
 
-  return { search, window, ...lists, filter, isFiltered, clear, moveOn };
+  return { search, window, range, clearRange, ...lists, filter, isFiltered, clear, moveOn };
 }
