@@ -30,11 +30,6 @@ export function billWord(account: Account): { kind: Kind; word: MessageKey } | n
   return { kind: "stopped", word: "upstreams.bill_cannot_tell" };
 }
 
-/** `×1.5` */
-export function timesText(factor: string | null | undefined): string {
-  return factor === null || factor === undefined ? "–" : `×${factor}`;
-}
-
 /** What a concerned person reads of an amount that may be unknown. */
 export function amountText(amount: string | null | undefined, currency: string | null | undefined): string {
   return amount === null || amount === undefined ? "–" : formatMoney(amount, currency);

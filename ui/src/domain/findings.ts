@@ -64,8 +64,9 @@ export function fixOf(finding: Finding): Fix {
     case "balance_low":
     case "multiplier_changed":
     case "collection_failing":
-    case "billing_warning":
       return { label: "overview.fix_billing", to: { name: "upstreams", params: { id: String(finding.upstream) } } };
+    case "billing_warning":
+      return { label: "overview.fix_evidence", to: { name: "costs", params: { id: String(finding.upstream) } } };
     case "not_configured":
       return { label: "overview.fix_first_run", to: { name: "first-run" } };
     case "database_away":
