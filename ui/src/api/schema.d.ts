@@ -4922,7 +4922,7 @@ export interface components {
         Forecast: {
             /**
              * Format: double
-             * @description For one request, in the list's currency; without list prices only to be compared within this answer.
+             * @description For one request; without list prices only to be compared within this answer.
              */
             cost: number;
             /**
@@ -4930,6 +4930,8 @@ export interface components {
              * @description Share of the prompt that its cache has to do with; absent: it was not seen to have one.
              */
             coverage?: number | null;
+            /** @description In which currency; absent where no member has list prices. */
+            currency?: string | null;
             /**
              * Format: int32
              * @description By how many percent dearer than the cheapest.

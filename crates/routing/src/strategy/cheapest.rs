@@ -48,8 +48,12 @@ pub struct Rates {
 pub struct Forecast {
     /// The member.
     pub upstream: UpstreamId,
-    /// For one request, in the list's currency; without list prices only to be compared within this answer.
+    /// For one request; without list prices only to be compared within this answer.
     pub cost: f64,
+    /// In which currency; absent where no member has list prices.
+    #[serde(serialize_with = "code")]
+    #[schema(value_type = Option<String>)]
+    pub currency: Option<[u8; 8]>,
     /// By how many percent dearer than the cheapest.
     pub dearer: u32,
     /// Multiplier ÷ credit ratio; absent: unknown, taken as 1.
@@ -64,6 +68,13 @@ pub struct Forecast {
     pub warm: bool,
     /// Share of the last hour's attempts that succeeded; absent: too few to tell.
     pub success_rate: Option<f64>,
+}
+
+#[expect(clippy::ref_option, reason = "serde asks for it")]
+fn code<S: serde::Serializer>(currency: &Option<[u8; 8]>, to: S) -> Result<S::Ok, S::Error> {
+    let text =
+        currency.as_ref().and_then(|code| std::str::from_utf8(code).ok()).map(|code| code.trim_end_matches('\0'));
+    text.serialize(to)
 }
 
 pub(crate) type Forecasts = SmallVec<[Forecast; 8]>;
@@ -125,6 +136,7 @@ impl Health {
                 Some(Forecast {
                     upstream: member.upstream,
                     cost,
+                    currency,
                     dearer: 0,
                     multiplier,
                     listed: listed.is_some(),
