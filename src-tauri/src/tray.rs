@@ -2,8 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headgate_gateway::{Cause, Event, Glance, Standing};
+use headgate_gateway::{Cause, Event, Glance, Standing, Today};
 use parking_lot::Mutex;
+use rust_decimal::Decimal;
 use tauri::{
     AppHandle, Manager as _, Wry,
     image::Image,
@@ -25,7 +26,7 @@ pub struct Tray {
     icon: Mutex<Option<TrayIcon>>,
     /// What it shows now: a menu that is open is not replaced without need.
     shown: Mutex<Option<Shown>>,
-    today: Mutex<Option<i64>>,
+    today: Mutex<Option<Today>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,7 @@ struct Shown {
     /// The URL while the gateway runs.
     url: Option<String>,
     glance: Glance,
-    today: Option<i64>,
+    today: Option<Today>,
 }
 
 impl Shown {
@@ -50,7 +51,7 @@ impl Shown {
         {
             shown.glance = glance;
             shown.url = Some(running.url.clone());
-            shown.today = app.try_state::<Tray>().and_then(|tray| *tray.today.lock());
+            shown.today = app.try_state::<Tray>().and_then(|tray| tray.today.lock().clone());
         }
         shown
     }
@@ -179,7 +180,7 @@ fn menu(app: &AppHandle, shown: &Shown) -> tauri::Result<Menu<Wry>> {
         .build()
 }
 
-/// What the menu says before it offers anything: word and address, the cause, today's requests.
+/// What the menu says before it offers anything: word and address, the cause, what came and was spent today.
 fn lines(shown: &Shown) -> Vec<String> {
     let say = |word| shown.language.say(word);
     let word = say(match shown.glance.standing {
@@ -201,8 +202,22 @@ fn lines(shown: &Shown) -> Vec<String> {
         Cause::BudgetSpent(name) => format!("{name}: {}", say(Word::BudgetSpent)),
         Cause::CredentialsMissing(name) => format!("{name}: {}", say(Word::KeyMissing)),
     }));
-    lines.extend(shown.today.map(|count| format!("{}: {}", say(Word::Today), grouped(count))));
+    if let Some(today) = &shown.today {
+        lines.push(format!("{}: {}", say(Word::Today), grouped(today.requests)));
+        if !today.spent.is_empty() {
+            let spent: Vec<_> = today.spent.iter().map(|(currency, amount)| money(currency, *amount)).collect();
+            lines.push(format!("{}: {}", say(Word::SpentToday), spent.join(" + ")));
+        }
+    }
     lines
+}
+
+/// $1.25, 0.06 CNY; more digits of what is less than a cent.
+fn money(currency: &str, amount: Decimal) -> String {
+    let digits = if amount.is_zero() || amount >= Decimal::new(1, 2) { 2 } else { 5 };
+    let amount = amount.round_dp(digits);
+    let fixed = if digits == 2 { format!("{amount:.2}") } else { amount.normalize().to_string() };
+    if currency == "USD" { format!("${fixed}") } else { format!("{fixed} {currency}") }
 }
 
 /// 12,345
@@ -290,11 +305,11 @@ fn follow(app: AppHandle) {
             let running = engine.running();
             if stale
                 && counted.is_none_or(|at| at.elapsed() >= COUNT)
-                && let Some(count) = running.as_ref().and_then(|r| r.with(|gateway| gateway.requests_today()))
+                && let Some(today) = running.as_ref().and_then(|r| r.with(|gateway| gateway.today()))
             {
-                let count = count.await;
+                let today = today.await;
                 if let Some(tray) = app.try_state::<Tray>() {
-                    *tray.today.lock() = count;
+                    *tray.today.lock() = today;
                 }
                 (counted, stale) = (Some(tokio::time::Instant::now()), false);
             }
@@ -344,16 +359,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_menu_says_word_and_address_cause_and_todays_requests() {
+    fn the_menu_says_word_and_address_cause_and_what_came_and_was_spent_today() {
         let mut shown = Shown::nothing(Language::Zh);
         assert_eq!(lines(&shown), ["已停止"]);
         shown.language = Language::En;
         shown.url = Some("http://127.0.0.1:8642".to_owned());
-        shown.today = Some(1_234_567);
+        let spent = vec![("CNY".to_owned(), Decimal::new(34, 4)), ("USD".to_owned(), Decimal::new(123_456, 4))];
+        shown.today = Some(Today { requests: 1_234_567, spent });
         let name = headgate_domain::Name::new("coding").unwrap();
         shown.glance =
             Glance { standing: Standing::Degraded, cause: Some(Cause::GroupDegraded { name, out: 1, of: 3 }) };
-        let said = ["Degraded · 127.0.0.1:8642", "coding: 1/3 upstreams are out", "Requests today: 1,234,567"];
+        let said = [
+            "Degraded · 127.0.0.1:8642",
+            "coding: 1/3 upstreams are out",
+            "Requests today: 1,234,567",
+            "Spent today: 0.0034 CNY + $12.35",
+        ];
         assert_eq!(lines(&shown), said);
     }
 

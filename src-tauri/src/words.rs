@@ -29,6 +29,8 @@ pub enum Word {
     Quit,
     /// Tray: before a number.
     Today,
+    /// Tray: before amounts.
+    SpentToday,
     /// Cause: after nothing.
     Paused,
     /// Cause: after a group's name.
@@ -75,6 +77,7 @@ impl Language {
             Word::CopyEnvironment => ("Copy environment for", "复制环境变量"),
             Word::Quit => ("Quit", "退出"),
             Word::Today => ("Requests today", "今日请求"),
+            Word::SpentToday => ("Spent today", "今日费用"),
             Word::Paused => ("You paused it", "已由你暂停"),
             Word::NobodyServes => ("no upstream can answer", "没有可用上游"),
             Word::MembersOut => ("upstreams are out", "个上游不可用"),

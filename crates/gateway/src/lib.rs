@@ -45,4 +45,4 @@ pub use control::{Applied, ControlError, NewKey};
 pub use events::Event;
 pub use launch::{File, Launch, LaunchError, LaunchProblem, SEALED_FILE, prepare_process};
 pub use logs::LogLayer;
-pub use start::{Gateway, GatewayHandle, StartError};
+pub use start::{Gateway, GatewayHandle, StartError, Today};

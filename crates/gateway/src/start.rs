@@ -9,6 +9,7 @@ use headgate_store::{
     state_file,
 };
 use headgate_vault::VaultError;
+use rust_decimal::Decimal;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -80,6 +81,15 @@ pub enum StartError {
     /// The kept configuration cannot be read.
     #[error("{0}")]
     Kept(String),
+}
+
+/// What a day has brought so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Today {
+    /// Requests that arrived.
+    pub requests: i64,
+    /// What attempts cost, by currency.
+    pub spent: Vec<(String, Decimal)>,
 }
 
 /// The engine.
@@ -330,14 +340,17 @@ impl GatewayHandle {
         admin::glance(&self.shared)
     }
 
-    /// How many requests have arrived today, in the time zone of the settings; none while the database is away.
-    pub fn requests_today(&self) -> impl Future<Output = Option<i64>> + Send + use<> {
+    /// What came and what it cost today, in the time zone of the settings; none while the database is away.
+    pub fn today(&self) -> impl Future<Output = Option<Today>> + Send + use<> {
         let shared = Arc::clone(&self.shared);
         async move {
-            let since = shared.snapshot.load().settings.midnight(shared.clock.wall());
+            let now = shared.clock.wall();
+            let since = shared.snapshot.load().settings.midnight(now);
             let database = shared.control.database().ok()?;
-            let asked = tokio::time::timeout(GLANCE, database.arrived(since)).await;
-            asked.ok()?.ok()
+            let asked = async { tokio::try_join!(database.arrived(since), database.spent(since, now)) };
+            let (requests, spent) = tokio::time::timeout(GLANCE, asked).await.ok()?.ok()?;
+            let spent = spent.into_iter().map(|amount| (amount.currency, amount.amount)).collect();
+            Some(Today { requests, spent })
         }
     }
 

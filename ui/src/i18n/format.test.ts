@@ -1,10 +1,27 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { showLanguage } from ".";
-import { formatAgo, formatClock, formatCount, formatMs, formatShare, formatSpan, formatTime } from "./format";
+import {
+  formatAgo,
+  formatClock,
+  formatCount,
+  formatMoneyScale,
+  formatMs,
+  formatShare,
+  formatSpan,
+  formatTime,
+} from "./format";
 
 afterEach(() => showLanguage("en"));
 
 describe("figures", () => {
+  it("of one scale have as many digits as it takes to tell them apart", () => {
+    expect(formatMoneyScale([0, 0.5, 1], "USD")).toEqual(["$0.00", "$0.50", "$1.00"]);
+    expect(formatMoneyScale([0, 50, 100], "CNY")).toEqual(["¥0", "¥50", "¥100"]);
+    expect(formatMoneyScale([0, 0.0005, 0.001], "USD")).toEqual(["$0.0000", "$0.0005", "$0.0010"]);
+    expect(formatMoneyScale([0, 0.25, 0.5], "PTS")).toEqual(["0.00 PTS", "0.25 PTS", "0.50 PTS"]);
+    expect(formatMoneyScale([0], "USD")).toEqual(["$0.00"]);
+  });
+
   it("are short and exact enough", () => {
     expect([0.31, 42, 310, 1234, 31_000, 412_000].map(formatMs)).toEqual([
       "0.3 ms",

@@ -55,6 +55,24 @@ export function formatMoney(amount: string | null | undefined, currency: string 
   return `${value < 0 ? "−" : ""}${sign ?? ""}${figure}${sign ? "" : ` ${code}`}`;
 }
 
+/** Amounts of a scale, all with the digits that tell neighbours apart: $0.00, $0.50, $1.00. */
+export function formatMoneyScale(values: readonly number[], currency: string | null | undefined): string[] {
+  const step = Math.abs((values[1] ?? 0) - (values[0] ?? 0));
+  const digits =
+    step === 0
+      ? 2
+      : Math.min(10, Math.max(step >= 1 ? 0 : 2, Math.ceil(-Math.log10(step) - 1e-9) + (isRound(step) ? 0 : 1)));
+  const code = currency ?? "USD";
+  const sign = SIGNS[code];
+  return values.map((value) => `${sign ?? ""}${formatNumber(value, digits)}${sign ? "" : ` ${code}`}`);
+}
+
+/** 1, 2 or 5 times a power of ten. */
+function isRound(step: number): boolean {
+  const lead = step / 10 ** Math.floor(Math.log10(step) + 1e-9);
+  return [1, 2, 5].some((round) => Math.abs(lead - round) < 1e-6);
+}
+
 /** The same to the last digit, with the currency's code. */
 export function formatExactMoney(amount: string | null | undefined, currency: string | null | undefined): string {
   return amount === null || amount === undefined ? UNKNOWN : `${amount} ${currency ?? "USD"}`;
