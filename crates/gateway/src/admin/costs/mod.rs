@@ -2,6 +2,7 @@
 
 mod balances;
 mod figures;
+mod notes;
 mod spend;
 
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
     balances::{Balance, MultiplierStep, balances, multipliers},
-    spend::{Spent, TokenCheck, Unpriced, notes},
+    notes::{TokenCheck, Unpriced, notes},
+    spend::Spent,
 };
 use super::{
     billing::BillingView,
