@@ -11,7 +11,7 @@ use headgate_domain::{
     group::{Budget, Queue},
     key::{KeyHash, KeySpec},
     settings::FETCH_PROXY_ACCOUNT,
-    upstream::{Auth, ProfileSpec, Upstream, UpstreamSpec},
+    upstream::{Auth, BillingKind, ProfileSpec, Upstream, UpstreamSpec},
 };
 use headgate_routing::{Pool, PoolMember};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -105,6 +105,8 @@ pub struct Endpoint {
     pub profile: Option<ProfileSpec>,
     /// Headers of its own.
     pub headers: HeaderMap,
+    /// Its billing is asked: what it reports is checked.
+    pub is_audited: bool,
     /// What opens the account at its billing API.
     pub billing_access: Option<Access>,
     /// The header for the affinity key's value.
@@ -296,6 +298,7 @@ fn endpoint(u: &Upstream, settings: &Settings, secrets: &Resolved, clients: &Cli
         credentials,
         profile: u.spec.profile.clone(),
         headers,
+        is_audited: u.spec.billing.kind != BillingKind::None,
         billing_access: billing_access(u, secrets),
         session_header: u.spec.session_header.as_ref().and_then(|h| HeaderName::try_from(h).ok()),
         proxy: proxy.map(|p| p.masked()).filter(|p| p != "direct"),
@@ -346,6 +349,7 @@ impl Trial<'_> {
             credentials: credential.into_iter().collect(),
             profile: None,
             headers: HeaderMap::new(),
+            is_audited: false,
             billing_access: None,
             session_header: None,
             proxy: None,

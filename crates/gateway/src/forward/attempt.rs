@@ -131,7 +131,8 @@ fn terms<'a>(shared: &Shared, inbound: &'a Inbound, endpoint: &Endpoint, sent_mo
         idle: limits.idle,
         hold: settings.keep_alive.0,
         event_limit: usize::try_from(settings.event_limit.0).unwrap_or(usize::MAX),
-        counts: Encoding::of(sent_model).is_some(),
+        // The vocabulary takes some 70 MiB of memory: it is for those who want to know.
+        counts: endpoint.is_audited && Encoding::of(sent_model).is_some(),
     }
 }
 
