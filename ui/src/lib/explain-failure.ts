@@ -1,6 +1,7 @@
 /** A failure as a sentence: cause and remedy. */
 import { ApiFailure } from "@/api/failure";
 import { text, type MessageKey } from "@/i18n";
+import { tellGateway } from "@/i18n/gateway";
 
 const SENTENCES: Record<string, MessageKey> = {
   unreachable: "errors.unreachable",
@@ -15,5 +16,5 @@ export function explainFailure(failure: unknown): string {
   if (!(failure instanceof ApiFailure)) return failure instanceof Error ? failure.message : String(failure);
   const key = SENTENCES[failure.code];
   if (key) return text(key, { detail: failure.message });
-  return failure.message;
+  return tellGateway(failure.message);
 }

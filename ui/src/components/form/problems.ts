@@ -1,6 +1,7 @@
 /** What the gateway refused, by field, until that field is changed. */
 import { reactive } from "vue";
 import { ApiFailure } from "@/api/failure";
+import { tellGateway } from "@/i18n/gateway";
 
 /** `upstreams[relay-a].limits.rpm` is about the field `limits`, its part `rpm`. */
 function fieldOf(path: string): string {
@@ -17,7 +18,7 @@ export class ServerProblems {
     const about = failure.field ? [{ path: failure.field, message: failure.message }] : [];
     for (const { path, message } of failure.problems.length > 0 ? failure.problems : about) {
       const field = fieldOf(path);
-      if (field && !this.byPath.has(field)) this.byPath.set(field, message);
+      if (field && !this.byPath.has(field)) this.byPath.set(field, tellGateway(message));
     }
     return this.byPath.size > 0;
   }
