@@ -141,6 +141,12 @@ async fn a_multiplier_by_hand_stands_where_none_is_stated_and_goes_before_one_th
     let set = headgate.admin(Method::PUT, &path, Some(json!({"multiplier": "1.8"}))).await;
     assert_eq!((&set["manual"], &set["price"]), (&true.into(), &"1.8".into()));
     assert_eq!(served_by(&headgate).await.as_deref(), Some("b"));
+    let overview = headgate.admin(Method::GET, "/overview", None).await;
+    let lane = overview["groups"][0]["members"].as_array().unwrap().clone();
+    let state = |name: &str| lane.iter().find(|m| m["name"] == name).unwrap()["condition"]["state"].clone();
+    assert_eq!((state("a"), state("b")), ("over_cap".into(), "healthy".into()));
+    let kinds: Vec<_> = overview["findings"].as_array().unwrap().iter().map(|f| f["kind"].clone()).collect();
+    assert_eq!(kinds, ["over_cap"], "told once");
     refresh(&headgate, "a").await;
     assert_eq!(account(&headgate, "a").await["multiplier"], "1.8", "a collection leaves it alone");
     headgate.admin(Method::DELETE, &path, None).await;

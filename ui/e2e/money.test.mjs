@@ -50,6 +50,21 @@ test("every way to divide a day's spend adds up to the same, and a row leads to 
   assert.match(page.url(), /by=upstream/);
 });
 
+test("the same traffic elsewhere rests on what was spent, and leads to the requests it is made of", async () => {
+  const { groups } = await world.admin("GET", "/costs/elsewhere");
+  const spent = await world.admin("GET", "/costs?by=group");
+  for (const { name, was, currency } of groups) {
+    const row = spent.rows.find((one) => one.name === name);
+    const { amount } = row.costs.find((part) => part.currency === currency);
+    assert.equal(Math.round(Number(was.list) * 1e9), Math.round(Number(amount) * 1e9), name);
+  }
+  await open("#/costs");
+  const panel = page.locator(".panel", { hasText: "The same traffic elsewhere" });
+  await panel.getByText("As it was").click();
+  await page.locator(".fchip.on").first().waitFor();
+  assert.match(page.url(), /group=/);
+});
+
 test("who charges more than stated stands first, with the readings it follows from", async () => {
   const [relay] = await someBilling(world);
   await open("#/costs");

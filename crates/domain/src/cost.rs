@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::{protocol::Protocol, usage::Usage};
+use crate::{
+    protocol::Protocol,
+    usage::{ServiceTier, Usage},
+};
 
 /// Where the numbers of tokens are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -32,6 +35,7 @@ pub struct UsageColumns {
     pub tokens_reasoning: Option<i64>,
     pub usage_wire: Option<Protocol>,
     pub usage_source: Option<UsageSource>,
+    pub service_tier: Option<ServiceTier>,
     pub observed_input: Option<i64>,
     pub observed_output: Option<i64>,
 }
@@ -63,6 +67,7 @@ impl UsageColumns {
             output: count(self.tokens_output),
             reasoning: count(self.tokens_reasoning),
             wire: self.usage_wire,
+            tier: self.service_tier,
         }
     }
 }
@@ -80,6 +85,7 @@ impl From<&Usage> for UsageColumns {
             tokens_reasoning: column(usage.reasoning),
             usage_wire: usage.wire,
             usage_source: usage.is_reported().then_some(UsageSource::Reported),
+            service_tier: usage.tier,
             observed_input: None,
             observed_output: None,
         }

@@ -44,4 +44,4 @@ pub use secret::Secret;
 pub use settings::{Settings, SettingsPatch};
 pub use span::Span;
 pub use upstream::Upstream;
-pub use usage::Usage;
+pub use usage::{ServiceTier, Usage};

@@ -5,6 +5,33 @@ use utoipa::ToSchema;
 
 use crate::protocol::Protocol;
 
+/// How urgently an answer was given, as the upstream says; prices depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ServiceTier {
+    /// As usual.
+    Standard,
+    /// Some time within a day.
+    Batch,
+    /// When there is room.
+    Flex,
+    /// Before others.
+    Priority,
+}
+
+impl ServiceTier {
+    /// By the word in an answer; none for words that say nothing of the price.
+    pub fn of(word: &str) -> Option<Self> {
+        match word {
+            "standard" | "default" => Some(Self::Standard),
+            "batch" => Some(Self::Batch),
+            "flex" => Some(Self::Flex),
+            "priority" | "fast" => Some(Self::Priority),
+            _ => None,
+        }
+    }
+}
+
 /// Tokens of one answer, in counters that mean the same for every protocol.
 ///
 /// Total input is `fresh + read + write_5m + write_1h + write_other`. A counter that was not reported is `None`,
@@ -27,6 +54,8 @@ pub struct Usage {
     pub reasoning: Option<u64>,
     /// The protocol the numbers were read from.
     pub wire: Option<Protocol>,
+    /// How urgently it was answered, if that was said.
+    pub tier: Option<ServiceTier>,
 }
 
 impl Usage {
@@ -54,5 +83,6 @@ impl Usage {
             *mine = (*mine).max(theirs);
         }
         self.wire = other.wire.or(self.wire);
+        self.tier = other.tier.or(self.tier);
     }
 }

@@ -159,7 +159,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
 fn any_usage() -> impl Strategy<Value = Usage> {
     let n = || proptest::option::of(0u64..400_000);
     (n(), n(), n(), n(), n(), n(), n()).prop_map(|(fresh, read, write_5m, write_1h, write_other, output, reasoning)| {
-        Usage { fresh, read, write_5m, write_1h, write_other, output, reasoning, wire: None }
+        Usage { fresh, read, write_5m, write_1h, write_other, output, reasoning, ..Usage::default() }
     })
 }
 

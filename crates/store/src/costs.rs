@@ -1,7 +1,7 @@
 //! What was spent over a time, by what it was spent on, and what upstreams said of themselves meanwhile.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use headgate_domain::UpstreamId;
+use headgate_domain::{GroupId, UpstreamId};
 use headgate_pricing::compare::Snapshot;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,35 @@ pub struct SpendCell {
     pub tokens_input: i64,
     /// Those of them that were read from a cache.
     pub tokens_read: i64,
+    /// Output tokens.
+    pub tokens_output: i64,
+}
+
+/// What a group's attempts at an upstream for a model came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traffic {
+    /// The group.
+    pub group: Option<GroupId>,
+    /// The upstream.
+    pub upstream: UpstreamId,
+    /// The model asked for.
+    pub model: Option<String>,
+    /// By which name the upstream was asked.
+    pub sent: Option<String>,
+    /// The currency; none of attempts without a price.
+    pub currency: Option<String>,
+    /// What they cost at list price.
+    pub cost: Decimal,
+    /// Attempts.
+    pub attempts: i64,
+    /// Those that answered their request.
+    pub answered: i64,
+    /// Input tokens that no cache had to do with.
+    pub tokens_fresh: i64,
+    /// Input tokens read from a cache.
+    pub tokens_read: i64,
+    /// Input tokens written to a cache.
+    pub tokens_write: i64,
     /// Output tokens.
     pub tokens_output: i64,
 }
@@ -146,6 +175,36 @@ impl Database {
         let spent =
             rows.into_iter().filter_map(|row| Some(Amount { currency: row.currency, amount: amount(row.cost)? }));
         Ok(spent.collect())
+    }
+
+    /// What each group asked of each upstream, by model, name and currency.
+    pub async fn traffic(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<Traffic>, DatabaseError> {
+        let rows = sqlx::query!(
+            r#"select group_id, upstream_id as "upstream!", model, sent, currency, sum(cost)::text as cost,
+                sum(attempts)::bigint as "attempts!", sum(answered)::bigint as "answered!",
+                sum(tokens_fresh)::bigint as "tokens_fresh!", sum(tokens_read)::bigint as "tokens_read!",
+                sum(tokens_write)::bigint as "tokens_write!", sum(tokens_output)::bigint as "tokens_output!"
+            from headgate.attempts_in($1, $2) group by 1, 2, 3, 4, 5"#,
+            since,
+            until
+        )
+        .fetch_all(self.pool())
+        .await?;
+        let traffic = rows.into_iter().map(|row| Traffic {
+            group: row.group_id.map(GroupId),
+            upstream: UpstreamId(row.upstream),
+            model: row.model,
+            sent: row.sent,
+            currency: row.currency,
+            cost: decimal(row.cost.as_deref()).unwrap_or_default(),
+            attempts: row.attempts,
+            answered: row.answered,
+            tokens_fresh: row.tokens_fresh,
+            tokens_read: row.tokens_read,
+            tokens_write: row.tokens_write,
+            tokens_output: row.tokens_output,
+        });
+        Ok(traffic.collect())
     }
 
     /// Models of upstreams that have no full price, or whose output was counted here too; the most used first, at most

@@ -2,7 +2,7 @@
 //!
 //! Claude's `input_tokens` leaves out what was read from or written to a cache; OpenAI's numbers include both.
 
-use headgate_domain::{Protocol, Usage};
+use headgate_domain::{Protocol, ServiceTier, Usage};
 use serde::Deserialize;
 
 /// No answer has more tokens; sums of such counts cannot overflow.
@@ -66,6 +66,18 @@ pub struct WireUsage {
     completion_tokens_details: Option<Details>,
     input_tokens_details: Option<Details>,
     output_tokens_details: Option<Details>,
+    service_tier: Tier,
+}
+
+/// `service_tier`, beside the counters or in the answer itself; anything but a known word says nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tier(pub Option<ServiceTier>);
+
+impl<'de> Deserialize<'de> for Tier {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(Self(value.as_str().and_then(ServiceTier::of)))
+    }
 }
 
 impl WireUsage {
@@ -87,6 +99,7 @@ impl WireUsage {
             ),
         };
         usage.wire = usage.is_reported().then_some(protocol);
+        usage.tier = self.service_tier.0;
         usage
     }
 
@@ -107,7 +120,7 @@ impl WireUsage {
             write_other,
             output: self.output_tokens,
             reasoning: self.output_tokens_details.as_ref().and_then(|d| d.thinking_tokens),
-            wire: None,
+            ..Usage::default()
         }
     }
 

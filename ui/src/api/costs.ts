@@ -10,6 +10,7 @@ export type Costs = Schemas["Costs"];
 export type SpendBy = Schemas["SpendBy"];
 export type SpendRow = Schemas["SpendRow"];
 export type CostSpan = NonNullable<NonNullable<paths["/costs"]["get"]["parameters"]["query"]>["window"]>;
+export type GroupElsewhere = Schemas["GroupElsewhere"];
 export type UpstreamCosts = Schemas["UpstreamCosts"];
 export type Comparison = Schemas["CostComparison"];
 export type FigurePair = Schemas["FigurePair"];
@@ -40,6 +41,16 @@ export function useCosts(window: MaybeRefOrGetter<CostSpan>, by: MaybeRefOrGette
     clearTimeout(timer);
   });
   return query;
+}
+
+/** What each group's traffic would have cost at each of its members alone. */
+export function useElsewhere(window: MaybeRefOrGetter<CostSpan>) {
+  return useQuery({
+    queryKey: computed(() => ["costs", "elsewhere", toValue(window)]),
+    queryFn: ({ signal }) =>
+      take(api.GET("/costs/elsewhere", { params: { query: { window: toValue(window) } }, signal })),
+    placeholderData: keepPreviousData,
+  });
 }
 
 /** What an upstream said of itself, snapshot by snapshot. */

@@ -418,6 +418,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/costs/elsewhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the traffic would have cost elsewhere
+         * @description The traffic of each group at each of its members alone, at list prices and multipliers of now.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Requests that started at this time or later; it is set back to a whole quarter of an hour. */
+                    from?: string;
+                    /** @description Requests that started before this time; absent: now. */
+                    to?: string;
+                    /** @description `1h`, `24h`, `7d` or `30d` before `to`, where `from` is absent. */
+                    window?: "1h" | "24h" | "7d" | "30d";
+                    /** @description By what spending is told. */
+                    by?: "model" | "key" | "group" | "upstream";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Elsewhere"];
+                    };
+                };
+                /** @description Refused or failed */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/costs/{upstream}": {
         parameters: {
             query?: never;
@@ -5055,6 +5111,21 @@ export interface components {
             /** @description The later one. */
             to: components["schemas"]["Revision"];
         };
+        /** @description What groups' traffic would have cost elsewhere. */
+        Elsewhere: {
+            /**
+             * Format: date-time
+             * @description From this time on.
+             */
+            from: string;
+            /** @description Groups with priced traffic, by their name. */
+            groups: components["schemas"]["GroupElsewhere"][];
+            /**
+             * Format: date-time
+             * @description Before this time.
+             */
+            to: string;
+        };
         /** @description What one model costs. */
         Entry: {
             /** @description The currency of every rate. */
@@ -5293,6 +5364,24 @@ export interface components {
             upstream: components["schemas"]["UpstreamId"];
             /** @description The session's prompt is in its cache now. */
             warm: boolean;
+        };
+        /** @description A group's traffic. */
+        GroupElsewhere: {
+            /**
+             * Format: int64
+             * @description Attempts that were charged for and priced.
+             */
+            attempts: number;
+            /** @description The currency that most of it is priced in; the rest is left out. */
+            currency: string;
+            /** @description The group. */
+            group_id: components["schemas"]["GroupId"];
+            /** @description Each member alone, the cheapest of those first that could have served all of it. */
+            members: components["schemas"]["MemberElsewhere"][];
+            /** @description Its name. */
+            name: string;
+            /** @description As it was: the upstreams that served, together. */
+            was: components["schemas"]["Priced"];
         };
         /**
          * Format: int64
@@ -5897,6 +5986,24 @@ export interface components {
             /** @description What had to be done to the name to find it; nothing: it is the list's. */
             steps: components["schemas"]["NameStep"][];
         };
+        /** @description One member, had it served alone. */
+        MemberElsewhere: components["schemas"]["Priced"] & {
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: double
+             * @description The share of the list price that it could have served: models it may not be asked for, or that have no price in
+             *     this currency there, are not in it.
+             */
+            share: number;
+            /**
+             * Format: double
+             * @description The share of its attempts in this time that were answered; absent: none were made.
+             */
+            success?: number | null;
+            /** @description The upstream. */
+            upstream_id: components["schemas"]["UpstreamId"];
+        };
         /** @description A member with its state. */
         MemberView: components["schemas"]["Member_UpstreamId"] & {
             /** @description How the upstream is, in one word. */
@@ -6244,6 +6351,15 @@ export interface components {
              * @description When it last worked.
              */
             succeeded_at?: string | null;
+        };
+        /** @description Money at list price and charged. */
+        Priced: {
+            /** @description Times multiplier ÷ credit ratio of now; an unknown one counts as 1. */
+            charged: string;
+            /** @description At list price. */
+            list: string;
+            /** @description The multiplier of at least one upstream is not known. */
+            multiplier_unknown: boolean;
         };
         /** @description The prices in force. */
         PricesView: {
@@ -6837,6 +6953,11 @@ export interface components {
              */
             step_ms: number;
         };
+        /**
+         * @description How urgently an answer was given, as the upstream says; prices depend on it.
+         * @enum {string}
+         */
+        ServiceTier: "standard" | "batch" | "flex" | "priority";
         /** @description A session. */
         SessionView: {
             /**
@@ -7220,7 +7341,7 @@ export interface components {
          * @description The word.
          * @enum {string}
          */
-        State: "healthy" | "cooling" | "trying" | "down" | "off";
+        State: "healthy" | "cooling" | "trying" | "down" | "over_cap" | "off";
         /** @description Figures over the requests that pass a filter. `direct_success` to `client_error` add up to `total`. */
         Stats: {
             /**
@@ -7700,6 +7821,7 @@ export interface components {
              * @description Reasoning tokens, a part of `output`.
              */
             reasoning?: number | null;
+            tier?: components["schemas"]["ServiceTier"] | null;
             wire?: components["schemas"]["Protocol"] | null;
             /**
              * Format: int64
@@ -7726,6 +7848,7 @@ export interface components {
             observed_input?: number | null;
             /** Format: int64 */
             observed_output?: number | null;
+            service_tier?: components["schemas"]["ServiceTier"] | null;
             /** Format: int64 */
             tokens_fresh?: number | null;
             /** Format: int64 */

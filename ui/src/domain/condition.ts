@@ -4,7 +4,8 @@ import type { MessageKey } from "@/i18n";
 import type { Kind } from "@/components/ui/StateMark.vue";
 
 export type Condition = Schemas["Condition"];
-export type ConditionName = "healthy" | "cooling" | "trying" | "exhausted" | "rejected" | "missing" | "down" | "off";
+export type ConditionName =
+  "healthy" | "cooling" | "trying" | "exhausted" | "rejected" | "missing" | "down" | "over_cap" | "off";
 
 const KIND: Record<ConditionName, Kind> = {
   healthy: "healthy",
@@ -14,10 +15,11 @@ const KIND: Record<ConditionName, Kind> = {
   rejected: "down",
   missing: "down",
   down: "down",
+  over_cap: "degraded",
   off: "stopped",
 };
 
-/** The words in order of severity. */
+/** The words for an upstream in order of severity; over a cap is only a member of a group. */
 export const CONDITION_NAMES: readonly ConditionName[] = [
   "down",
   "rejected",
@@ -38,7 +40,7 @@ export function conditionName(condition: Condition): ConditionName {
 
 /** Out of rotation, or on its way back: clearing that has an effect. */
 export function isOut(condition: Condition): boolean {
-  return condition.state !== "healthy" && condition.state !== "off";
+  return !["healthy", "over_cap", "off"].includes(condition.state);
 }
 
 export function conditionKind(condition: Condition): Kind {

@@ -1,11 +1,11 @@
 //! An upstream's state in one word, with what it is due to and how long it lasts.
 
-use headgate_domain::{Class, Upstream, audit::BreakerState};
+use headgate_domain::{Class, Group, Member, Upstream, UpstreamId, audit::BreakerState};
 use headgate_routing::{CoolingView, UpstreamHealth, meaning};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::snapshot::Snapshot;
+use crate::{billing::over_caps, snapshot::Snapshot};
 
 /// The word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -19,6 +19,8 @@ pub(super) enum State {
     Trying,
     /// It needs a person: no usable credential.
     Down,
+    /// It costs more than the group allows.
+    OverCap,
     /// It is switched off.
     Off,
 }
@@ -49,6 +51,25 @@ pub(super) struct Condition {
 pub(super) fn condition(snapshot: &Snapshot, upstream: &Upstream, health: &UpstreamHealth) -> Condition {
     let found = snapshot.upstreams.get(&upstream.id).map_or(0, |e| e.credentials.len());
     of(upstream.spec.enabled, upstream.credentials.len(), found, health)
+}
+
+/// The condition of a group's member: that of its upstream, unless the group itself does not use it.
+pub(super) fn of_member(
+    snapshot: &Snapshot,
+    group: &Group,
+    member: &Member<UpstreamId>,
+    upstream: &Upstream,
+    health: &UpstreamHealth,
+) -> Condition {
+    let known = condition(snapshot, upstream, health);
+    let instead = |state| Condition { state, class: None, remaining_ms: None, ..known };
+    if !member.enabled {
+        instead(State::Off)
+    } else if known.state.serves() && over_caps(snapshot, upstream).any(|(over, _)| over == group.id) {
+        instead(State::OverCap)
+    } else {
+        known
+    }
 }
 
 fn of(enabled: bool, credentials: usize, found: usize, health: &UpstreamHealth) -> Condition {

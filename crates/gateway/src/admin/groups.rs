@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    condition::{Condition, condition},
+    condition::{Condition, of_member},
     error::{
         ApiError,
         extract::{Body, Path, Query},
@@ -151,7 +151,7 @@ async fn members(
                 name: upstream.name.clone(),
                 member: m.clone(),
                 upstream_enabled: upstream.spec.enabled,
-                condition: condition(&snapshot, upstream, &health),
+                condition: of_member(&snapshot, group, m, upstream, &health),
                 health,
             })
         })

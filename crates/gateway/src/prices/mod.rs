@@ -10,7 +10,7 @@ use std::{collections::HashMap, ops::Deref, sync::Arc};
 
 use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
-use headgate_domain::{AttemptRecord, CostColumns, Outcome, UpstreamId, UsageSource, audit::clip};
+use headgate_domain::{AttemptRecord, CostColumns, Outcome, ServiceTier, UpstreamId, UsageSource, audit::clip};
 use headgate_pricing::{Entry, Gap, Part, Rules, Service, Table, cost, names::Step};
 use headgate_routing::Rates;
 use parking_lot::{Mutex, RwLock};
@@ -147,7 +147,7 @@ impl InForce {
         if is_cut {
             usage.output = usage.output.max(attempt.usage.observed_output.and_then(|n| u64::try_from(n).ok()));
         }
-        let Some(cost) = cost(&price.entry, &usage, Service::Standard) else { return columns };
+        let Some(cost) = cost(&price.entry, &usage, service(usage.tier)) else { return columns };
         let estimated = match (source, is_cut) {
             (UsageSource::Observed, _) => Some("estimated".to_owned()),
             (UsageSource::Reported, true) => Some("cut".to_owned()),
@@ -157,6 +157,16 @@ impl InForce {
         columns.cost_currency = Some(cost.currency.to_string());
         columns.cost_gaps = words(cost.gaps.iter().map(code).chain(estimated));
         columns
+    }
+}
+
+/// The service that an answer is priced by: what was said, else the usual one.
+fn service(tier: Option<ServiceTier>) -> Service {
+    match tier {
+        None | Some(ServiceTier::Standard) => Service::Standard,
+        Some(ServiceTier::Batch) => Service::Batch,
+        Some(ServiceTier::Flex) => Service::Flex,
+        Some(ServiceTier::Priority) => Service::Priority,
     }
 }
 
@@ -240,6 +250,19 @@ mod tests {
         assert_eq!(cost.price_steps, Some(vec!["vendor_prefix".to_owned(), "effort".to_owned()]));
         assert_eq!(cost.price_version, Some(Table::embedded().version().id.clone()));
         assert!(cost.is_complete());
+    }
+
+    #[test]
+    fn a_service_that_was_said_is_priced_by_its_own_price() {
+        let book = PriceBook::default();
+        let at = |tier| {
+            let usage = Usage { tier, ..used(1_000_000, 0) };
+            book.stamp(&attempt("gpt-5", usage)).cost.unwrap()
+        };
+        let usual = at(None);
+        assert_eq!(at(Some(ServiceTier::Standard)), usual);
+        assert_eq!(at(Some(ServiceTier::Priority)), usual * Decimal::TWO);
+        assert_eq!(at(Some(ServiceTier::Flex)), usual / Decimal::TWO);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Duration, Utc};
 use headgate_domain::{
     AttemptRecord, CostColumns, ErrorSource, GroupId, KeyId, Outcome, Protocol, RequestCost, RequestRecord, Revision,
-    UpstreamId, UpstreamKind, UsageSource,
+    ServiceTier, UpstreamId, UpstreamKind, UsageSource,
     audit::{BreakerState, Reasons, Record, Selection, UsageColumns},
     upstream::Capability,
 };
@@ -25,6 +25,7 @@ pub(crate) fn record(n: i64) -> Record {
         tokens_output: Some(10),
         usage_wire: Some(Protocol::Claude),
         usage_source: Some(UsageSource::Reported),
+        service_tier: Some(ServiceTier::Priority),
         observed_input: Some(111),
         observed_output: Some(12),
         ..UsageColumns::default()

@@ -8,7 +8,7 @@ use super::{
     Finish, Observer, Seen,
     presence::{Filled, Said},
 };
-use crate::usage::WireUsage;
+use crate::usage::{Tier, WireUsage};
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
@@ -16,6 +16,8 @@ struct Chunk<'a> {
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default)]
     usage: Option<WireUsage>,
+    #[serde(default)]
+    service_tier: Tier,
     #[serde(default)]
     error: Filled,
     #[serde(borrow, default, rename = "type")]
@@ -117,6 +119,7 @@ fn read(observer: &mut Observer, json: &[u8]) -> Option<Seen> {
         return None;
     }
     observer.used(chunk.usage.as_ref());
+    observer.served(chunk.service_tier);
     chunk.choices.as_ref()?;
     let mut seen = Seen::default();
     for choice in chunk.choices.iter().flatten() {

@@ -232,6 +232,10 @@ impl Observer {
         self.error.get_or_insert(error);
     }
 
+    fn served(&mut self, tier: crate::usage::Tier) {
+        self.usage.tier = tier.0.or(self.usage.tier);
+    }
+
     fn used(&mut self, usage: Option<&crate::usage::WireUsage>) {
         if let Some(usage) = usage {
             self.usage.merge_max(&usage.canonical(self.protocol));

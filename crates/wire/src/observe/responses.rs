@@ -8,7 +8,7 @@ use super::{
     Finish, Observer, Seen,
     presence::{Filled, Said},
 };
-use crate::usage::WireUsage;
+use crate::usage::{Tier, WireUsage};
 
 #[derive(Deserialize)]
 struct Event<'a> {
@@ -59,6 +59,8 @@ struct Response<'a> {
     error: Filled,
     #[serde(default)]
     usage: Option<WireUsage>,
+    #[serde(default)]
+    service_tier: Tier,
     #[serde(borrow, default)]
     output: Option<Vec<Item<'a>>>,
 }
@@ -93,6 +95,7 @@ impl Item<'_> {
 
 fn finished(observer: &mut Observer, response: &Response<'_>) -> Seen {
     observer.used(response.usage.as_ref());
+    observer.served(response.service_tier);
     // What came as deltas is here again.
     if observer.text == 0 {
         for item in response.output.iter().flatten() {

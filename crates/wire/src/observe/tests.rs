@@ -1,6 +1,9 @@
 //! Streams and documents of each protocol, whole, empty, cut and failed.
 
-use headgate_domain::Protocol::{Chat, Claude, Responses};
+use headgate_domain::{
+    Protocol::{Chat, Claude, Responses},
+    ServiceTier,
+};
 
 use super::*;
 
@@ -258,4 +261,22 @@ fn a_text_that_is_not_all_of_what_was_written_is_not_kept() {
     let long = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(HEARD));
     assert_eq!(heard(Protocol::Chat, &[&long]).map(|text| text.len()), Some(HEARD));
     assert_eq!(heard(Protocol::Chat, &[&long, first]), None);
+}
+
+#[test]
+fn the_service_an_answer_was_given_by_is_read_wherever_it_stands() {
+    let of = |protocol, frames: &[&str]| watch(protocol, frames).0.usage().tier;
+    let chat = r#"{"choices":[{"index":0,"delta":{"content":"a"}}],"service_tier":"priority"}"#;
+    assert_eq!(of(Chat, &[chat]), Some(ServiceTier::Priority));
+    let done = r#"{"type":"response.completed","response":{"status":"completed","output":[],"service_tier":"flex","usage":{"input_tokens":5,"output_tokens":2}}}"#;
+    assert_eq!(of(Responses, &[done]), Some(ServiceTier::Flex));
+    let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":25,"output_tokens":1,"service_tier":"standard"}}}"#;
+    let delta = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":15}}"#;
+    assert_eq!(of(Claude, &[start, delta]), Some(ServiceTier::Standard));
+    for odd in [r#""auto""#, "null", "7", r#"{"a":1}"#] {
+        let chunk = format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"content":"a"}}}}],"service_tier":{odd},"usage":{{"completion_tokens":1}}}}"#
+        );
+        assert_eq!((of(Chat, &[&chunk]), watch(Chat, &[&chunk]).0.usage().output), (None, Some(1)), "{odd}");
+    }
 }

@@ -124,11 +124,31 @@ const costs = {
   ],
 } as unknown as Costs;
 
+const member = (over: object) => ({ list: "10", multiplier_unknown: false, share: 1, success: 1, ...over });
+const elsewhere = {
+  from: "2026-11-29T14:00:00Z",
+  to: "2026-11-30T14:07:00Z",
+  groups: [
+    {
+      group_id: 1,
+      name: "coding",
+      attempts: 12,
+      currency: "USD",
+      was: { list: "20", charged: "16", multiplier_unknown: false },
+      members: [
+        member({ upstream_id: 2, name: "relay-a", charged: "8", success: 0.968 }),
+        member({ upstream_id: 3, name: "relay-b", charged: "24", multiplier_unknown: true }),
+        member({ upstream_id: 4, name: "direct", charged: "1", share: 0.25 }),
+      ],
+    },
+  ],
+};
 const settings = { revision: 1, set: [], values: { time_zone: "UTC" }, defaults: {} };
 
 async function page(at = "/costs", answer: unknown = costs) {
   const calls = serveApi({
     "GET /costs": answer,
+    "GET /costs/elsewhere": answer === costs ? elsewhere : { ...elsewhere, groups: [] },
     "GET /settings": settings,
     "GET /costs/2/figures": { from: costs.from, to: costs.to, pairs: [], more: 0 },
     "PUT /upstreams/2/billing/multiplier": {},
@@ -177,6 +197,19 @@ describe("the costs page", () => {
     ]);
   });
 
+  it("tells where the same traffic would be cheaper, what is against it, and who could not have served it all", async () => {
+    await page();
+    const panel = [...document.querySelectorAll(".panel")].find((one) => /elsewhere/.test(one.textContent ?? ""));
+    const rows = [...(panel?.querySelectorAll("li") ?? [])].map((li) => li.textContent ?? "");
+    expect(rows[0]).toMatch(/relay-a.*\$8\.00.*50 % cheaper · 96\.8 % answered/s);
+    expect(rows[1]).toMatch(/As it was.*\$16\.00.*\$20\.00 at list price/s);
+    expect(rows[2]).toMatch(/relay-b.*\$24\.00.*50 % dearer · multiplier unknown, taken as 1/s);
+    expect(rows[3]).toMatch(/direct.*\$1\.00.*could have served 25 % of it/s);
+    expect(links().some((href) => href.includes("from=2026-11-29T14:00:00Z&to=2026-11-30T14:07:00Z&group=1"))).toBe(
+      true,
+    );
+  });
+
   it("opens an upstream from the address, with its evidence and its multiplier", async () => {
     const calls = await page("/costs/2?window=24h");
     const sheet = () => textOf(".sheet");
@@ -202,5 +235,6 @@ describe("the costs page", () => {
     expect(all).toContain("No requests in this time");
     expect(all).toContain("No upstream is asked for its billing");
     expect(all).toContain("Every call of this time has a full price.");
+    expect(all).toContain("Nothing to compare yet");
   });
 });

@@ -1,6 +1,7 @@
 //! `/costs`: what was spent and on what, what is left at upstreams, and whether they charged what they said.
 
 mod balances;
+mod elsewhere;
 mod figures;
 mod notes;
 mod spend;
@@ -107,7 +108,7 @@ struct UpstreamCosts {
 }
 
 pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
-    OpenApiRouter::new().routes(routes!(costs)).routes(routes!(figures::figures))
+    OpenApiRouter::new().routes(routes!(costs)).routes(routes!(elsewhere::elsewhere)).routes(routes!(figures::figures))
 }
 
 /// The time asked about, in whole quarters of an hour at its beginning: sums are exact there even when the rows are gone.

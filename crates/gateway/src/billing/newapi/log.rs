@@ -116,8 +116,7 @@ fn usage(row: &Value, other: &Value) -> Usage {
         write_1h: hour,
         write_other: rest,
         output: count(&row["completion_tokens"]),
-        reasoning: None,
-        wire: None,
+        ..Usage::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use headgate_domain::Protocol;
+use headgate_domain::{Protocol, ServiceTier, Usage};
 use serde_json::{Map, Value};
 
 use super::think::{Piece, ThinkTags};
@@ -34,6 +34,11 @@ struct Call {
     early: String,
 }
 
+/// How urgently it was answered.
+fn tier(answer: &Value) -> Option<ServiceTier> {
+    answer.get("service_tier").and_then(Value::as_str).and_then(ServiceTier::of)
+}
+
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -59,7 +64,8 @@ impl Reader {
 
     /// A chunk.
     pub(crate) fn event(&mut self, mut chunk: Value, sink: &mut Sink) {
-        self.usage(chunk.get_mut("usage"), sink);
+        let tier = tier(&chunk);
+        self.usage(chunk.get_mut("usage"), tier, sink);
         let Some(Value::Array(choices)) = chunk.get_mut("choices").map(Value::take) else { return };
         for choice in choices {
             if let Value::Object(choice) = choice
@@ -72,7 +78,8 @@ impl Reader {
 
     /// A whole answer.
     pub(crate) fn document(&mut self, mut document: Value, sink: &mut Sink) -> bool {
-        self.usage(document.get_mut("usage"), sink);
+        let tier = tier(&document);
+        self.usage(document.get_mut("usage"), tier, sink);
         let Some(Value::Array(choices)) = document.get_mut("choices").map(Value::take) else { return false };
         let first = |choice: &Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
         if let Some(Value::Object(choice)) = choices.into_iter().find(first) {
@@ -102,15 +109,16 @@ impl Reader {
         if self.finish.is_some() { self.done(sink) } else { sink.push(Event::Cut) }
     }
 
-    fn usage(&mut self, usage: Option<&mut Value>, sink: &mut Sink) {
+    fn usage(&mut self, usage: Option<&mut Value>, tier: Option<ServiceTier>, sink: &mut Sink) {
         let Some(usage) = usage.filter(|u| u.is_object()) else { return };
         if let Ok(wire) = serde_json::from_value::<WireUsage>(usage.take()) {
-            sink.push(Event::Usage(wire.canonical(Protocol::Chat)));
+            let usage = wire.canonical(Protocol::Chat);
+            sink.push(Event::Usage(Usage { tier: tier.or(usage.tier), ..usage }));
         }
     }
 
     fn choice(&mut self, mut choice: Map<String, Value>, whole: bool, sink: &mut Sink) {
-        self.usage(choice.get_mut("usage"), sink);
+        self.usage(choice.get_mut("usage"), None, sink);
         let delta = [choice.swap_remove("delta"), choice.swap_remove("message")];
         if let Some(Value::Object(delta)) = delta.into_iter().flatten().find(Value::is_object) {
             self.delta(delta, whole, sink);

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use headgate_domain::{Protocol, UpstreamError};
+use headgate_domain::{Protocol, ServiceTier, UpstreamError, Usage};
 use serde_json::Value;
 
 use crate::{
@@ -334,7 +334,8 @@ impl Reader {
         if let Some(usage) = response.get("usage").filter(|u| u.is_object())
             && let Ok(wire) = serde_json::from_value::<WireUsage>(usage.clone())
         {
-            sink.push(Event::Usage(wire.canonical(Protocol::Responses)));
+            let tier = response.get("service_tier").and_then(Value::as_str).and_then(ServiceTier::of);
+            sink.push(Event::Usage(Usage { tier, ..wire.canonical(Protocol::Responses) }));
         }
         let reason = response.get("incomplete_details").and_then(|d| d.get("reason")?.as_str());
         sink.push(Event::Finish(match (status, reason) {

@@ -1,49 +1,23 @@
-//! `/overview`: whether everything is fine, and if not, what is wrong.
+//! What is wrong, and how that is found.
 
-use std::sync::{Arc, atomic::Ordering};
-
-use axum::{Json, extract::State};
-use chrono::{DateTime, Duration, Utc};
+use chrono::{DateTime, Utc};
 use headgate_domain::{BudgetLevel, BudgetOwner, BudgetSpan, Class, Concern, GroupId, Name, UpstreamId};
 use headgate_pricing::{Currency, compare::Reason};
-use headgate_store::{
-    DatabaseError,
-    requests::{Filter, ListError, Pace, Share, Spend, Stats},
-};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    billing::BillingView,
-    condition::{Condition, State as Word, condition},
+    super::{billing::BillingView, condition::State as Word},
+    Cause,
+    lanes::{Lane, LaneMember},
 };
-use crate::{
-    budgets::BudgetState,
-    incidents::Incident,
-    shared::{Counters, Shared},
-    snapshot::Snapshot,
-};
-
-/// The state of the whole in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// Everything serves.
-    Healthy,
-    /// It serves, but something is wrong.
-    Degraded,
-    /// A group has nobody who serves.
-    Down,
-    /// No requests are taken.
-    Stopped,
-}
+use crate::{budgets::BudgetState, shared::Shared, snapshot::Snapshot};
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Severity {
+pub(super) enum Severity {
     Down,
     Degraded,
     Info,
@@ -51,17 +25,17 @@ enum Severity {
 
 /// Something a person should know; most severe first.
 #[derive(Debug, Serialize, ToSchema)]
-struct Finding {
+pub(super) struct Finding {
     /// How bad.
-    severity: Severity,
+    pub(super) severity: Severity,
     /// What.
     #[serde(flatten)]
-    what: What,
+    pub(super) what: What,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum What {
+pub(super) enum What {
     /// Nothing is configured yet.
     NotConfigured,
     /// A group has nobody who serves.
@@ -210,169 +184,8 @@ enum What {
     },
 }
 
-/// Everything at a glance.
-#[derive(Serialize, ToSchema)]
-struct Overview {
-    /// The word.
-    status: Standing,
-    /// Address listened on.
-    address: String,
-    /// What should be known, most severe first.
-    findings: Vec<Finding>,
-    /// Requests now in flight.
-    in_flight: u64,
-    /// Requests of the last minute; absent while the database is away.
-    requests_per_minute: Option<i64>,
-    /// Median of the gateway's own time before the first attempt over the last minute, in microseconds.
-    overhead_us: Option<f64>,
-    /// Figures of the last 24 hours; absent while the database is away.
-    day: Option<Stats>,
-    /// Spent today, in the time zone of the settings; absent while the database is away.
-    spent_today: Option<Spend>,
-    /// Spent yesterday.
-    spent_yesterday: Option<Spend>,
-    /// The groups.
-    groups: Vec<Lane>,
-    /// Turns of health in the last 24 hours, newest first.
-    incidents: Vec<Incident>,
-}
-
-/// A group and who carries it.
-#[derive(Serialize, ToSchema)]
-struct Lane {
-    /// Identity.
-    id: GroupId,
-    /// Name.
-    name: Name,
-    /// Its members by priority.
-    members: Vec<LaneMember>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct LaneMember {
-    /// The upstream.
-    upstream: UpstreamId,
-    /// Its name.
-    name: Name,
-    /// Smaller first.
-    priority: i32,
-    /// Weight within the tier.
-    weight: u32,
-    /// How it is; a membership that is switched off is off.
-    condition: Condition,
-    /// Requests under way.
-    in_flight: u32,
-    /// Median of the last measured times to first token, in milliseconds.
-    ttft_ms: Option<f64>,
-    /// Share of the group's answered requests of the last 24 hours, 0 to 1.
-    share: Option<f64>,
-    /// Models that it turned out twice not to have, and for how long they are not asked for.
-    #[serde(skip)]
-    models_gone: Vec<(String, Option<u64>)>,
-}
-
-pub(super) fn routes() -> OpenApiRouter<Arc<Shared>> {
-    OpenApiRouter::new().routes(routes!(overview))
-}
-
-/// Everything at a glance
-#[utoipa::path(get, path = "/overview", tag = "status", responses((status = 200, body = Overview)))]
-async fn overview(State(shared): State<Arc<Shared>>) -> Json<Overview> {
-    let snapshot = shared.snapshot.load_full();
-    let limit = std::time::Duration::from_secs(5);
-    let figures = tokio::time::timeout(limit, figures(&shared)).await;
-    let figures = figures.unwrap_or_else(|_| Err("it did not answer within 5 s".to_owned()));
-    let (figures, error) = match figures {
-        Ok(figures) => (Some(figures), None),
-        Err(why) => (None, Some(why)),
-    };
-    let groups = lanes(&shared, &snapshot, figures.as_ref().map(|f| f.shares.as_slice()).unwrap_or_default());
-    let mut findings = find(&shared, &snapshot, &groups);
-    if let Some(error) = error {
-        findings.push(Finding { severity: Severity::Degraded, what: What::DatabaseAway { error } });
-    }
-    let records = shared.journal.stats().lost;
-    if records > 0 {
-        findings.push(Finding { severity: Severity::Degraded, what: What::RecordsLost { records } });
-    }
-    findings.sort_by_key(|f| f.severity);
-    let status = word(&shared, &findings);
-    let pace = figures.as_ref().map(|f| f.pace);
-    let (day, spent_today, spent_yesterday) =
-        figures.map_or((None, None, None), |f| (Some(f.day), Some(f.today), Some(f.yesterday)));
-    Json(Overview {
-        status,
-        address: shared.bootstrap.address.to_string(),
-        findings,
-        in_flight: Counters::get(&shared.counters.in_flight),
-        requests_per_minute: pace.map(|p| p.requests),
-        overhead_us: pace.and_then(|p| p.overhead_us),
-        day,
-        spent_today,
-        spent_yesterday,
-        groups,
-        incidents: shared.incidents.since(shared.clock.wall() - Duration::hours(24)),
-    })
-}
-
-/// The state of the whole in one word and why, as far as memory tells.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glance {
-    /// The word.
-    pub standing: Standing,
-    /// The most severe cause; none while everything serves.
-    pub cause: Option<Cause>,
-}
-
-/// Why something is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cause {
-    /// New requests are refused because a person said so.
-    Paused,
-    /// A group has nobody who serves.
-    GroupDown(Name),
-    /// Some members of a group do not serve.
-    GroupDegraded {
-        /// The group.
-        name: Name,
-        /// How many do not.
-        out: usize,
-        /// Of how many.
-        of: usize,
-    },
-    /// An upstream's credentials are refused or used up.
-    CredentialRejected(Name),
-    /// An upstream does not have a model any more.
-    ModelGone {
-        /// The upstream.
-        name: Name,
-        /// The model.
-        model: String,
-    },
-    /// An upstream's secrets were not found.
-    CredentialsMissing(Name),
-    /// A key or group has spent its budget.
-    BudgetSpent(Name),
-    /// An upstream costs more than a group allows.
-    OverCap(Name),
-}
-
-/// Looks at what memory knows.
-pub(crate) fn glance(shared: &Shared) -> Glance {
-    let snapshot = shared.snapshot.load_full();
-    let mut findings = find(shared, &snapshot, &lanes(shared, &snapshot, &[]));
-    findings.sort_by_key(|f| f.severity);
-    let standing = word(shared, &findings);
-    let cause = if shared.paused.load(Ordering::Relaxed) {
-        Some(Cause::Paused)
-    } else {
-        findings.into_iter().next().and_then(|finding| finding.what.cause())
-    };
-    Glance { standing, cause }
-}
-
 impl What {
-    fn cause(self) -> Option<Cause> {
+    pub(super) fn cause(self) -> Option<Cause> {
         match self {
             Self::GroupDown { name, .. } => Some(Cause::GroupDown(name)),
             Self::GroupDegraded { name, out, of, .. } => Some(Cause::GroupDegraded { name, out, of }),
@@ -390,83 +203,6 @@ impl What {
             | Self::RecordsLost { .. } => None,
         }
     }
-}
-
-fn word(shared: &Shared, findings: &[Finding]) -> Standing {
-    if shared.stopping.is_cancelled() || shared.paused.load(Ordering::Relaxed) {
-        return Standing::Stopped;
-    }
-    match findings.first().map(|f| f.severity) {
-        Some(Severity::Down) => Standing::Down,
-        Some(Severity::Degraded) => Standing::Degraded,
-        Some(Severity::Info) | None => Standing::Healthy,
-    }
-}
-
-struct Figures {
-    day: Stats,
-    shares: Vec<Share>,
-    pace: Pace,
-    today: Spend,
-    yesterday: Spend,
-}
-
-async fn figures(shared: &Shared) -> Result<Figures, String> {
-    let database = shared.control.database().map_err(|why| why.to_string())?;
-    let now = shared.clock.wall();
-    let since = now - Duration::hours(24);
-    let filter = Filter { since: Some(since), ..Filter::default() };
-    let away = |why: DatabaseError| why.to_string();
-    let stats = async { database.request_stats(&filter).await.map_err(|why: ListError| why.to_string()) };
-    let shares = async { database.shares(since).await.map_err(away) };
-    let pace = async { database.pace(now - Duration::minutes(1)).await.map_err(away) };
-    let (midnight, before) = {
-        let settings = &shared.snapshot.load().settings;
-        let midnight = settings.midnight(now);
-        (midnight, settings.midnight(midnight - Duration::hours(1)))
-    };
-    let today = async { database.spend(midnight, now).await.map_err(away) };
-    let yesterday = async { database.spend(before, midnight).await.map_err(away) };
-    let (day, shares, pace, today, yesterday) = tokio::try_join!(stats, shares, pace, today, yesterday)?;
-    Ok(Figures { day, shares, pace, today, yesterday })
-}
-
-fn lanes(shared: &Shared, snapshot: &Snapshot, shares: &[Share]) -> Vec<Lane> {
-    let now = shared.now();
-    let lane = |group: &headgate_domain::Group| {
-        let answered: i64 = shares.iter().filter(|s| s.group == group.id).map(|s| s.requests).sum();
-        let mut members: Vec<LaneMember> = group
-            .spec
-            .members
-            .iter()
-            .filter_map(|member| {
-                let upstream = snapshot.configuration.upstream(member.upstream)?;
-                let health = shared.routing.lock().health.view(upstream.id, now);
-                let mut condition = condition(snapshot, upstream, &health);
-                if !member.enabled {
-                    condition = Condition { state: Word::Off, class: None, remaining_ms: None, ..condition };
-                }
-                let own = shares.iter().find(|s| s.group == group.id && s.upstream == upstream.id);
-                #[expect(clippy::cast_precision_loss, reason = "a share")]
-                let share = (answered > 0).then(|| own.map_or(0, |s| s.requests) as f64 / answered as f64);
-                let gone = health.models.into_iter().filter(|m| m.confirmed && m.asked_as.is_none());
-                Some(LaneMember {
-                    upstream: upstream.id,
-                    name: upstream.name.clone(),
-                    priority: member.priority,
-                    weight: member.weight,
-                    condition,
-                    in_flight: health.in_flight,
-                    ttft_ms: health.ttft_ms,
-                    models_gone: gone.map(|m| (m.model, m.excluded_ms)).collect(),
-                    share,
-                })
-            })
-            .collect();
-        members.sort_by_key(|m| m.priority);
-        Lane { id: group.id, name: group.name.clone(), members }
-    };
-    snapshot.configuration.groups.iter().map(lane).collect()
 }
 
 /// Budgets that are spent or nearly.
@@ -529,7 +265,8 @@ fn money(shared: &Shared, snapshot: &Snapshot) -> Vec<Finding> {
     findings
 }
 
-fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
+/// Everything that memory knows to be wrong, in no order.
+pub(super) fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
     let mut findings = budgets(shared, snapshot);
     findings.extend(money(shared, snapshot));
     let mut add = |severity, what| findings.push(Finding { severity, what });
@@ -542,11 +279,16 @@ fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec<Finding> {
         let out: Vec<&&LaneMember> = on.iter().filter(|m| !m.condition.state.serves()).collect();
         let remaining_ms = out.iter().filter_map(|m| m.condition.remaining_ms).min();
         let (group, name) = (lane.id, lane.name.clone());
-        let upstreams: Vec<UpstreamId> = out.iter().map(|m| m.upstream).collect();
         if out.len() == on.len() && !lane.members.is_empty() {
+            let upstreams = out.iter().map(|m| m.upstream).collect();
             add(Severity::Down, What::GroupDown { group, name, remaining_ms, upstreams });
-        } else if !out.is_empty() {
-            let (out, of) = (out.len(), on.len());
+            continue;
+        }
+        // Those that are over the group's cap have a finding of their own.
+        let ill = out.iter().filter(|m| m.condition.state != Word::OverCap);
+        let upstreams: Vec<UpstreamId> = ill.map(|m| m.upstream).collect();
+        if !upstreams.is_empty() {
+            let (out, of) = (upstreams.len(), on.len());
             add(Severity::Degraded, What::GroupDegraded { group, name, out, of, remaining_ms, upstreams });
         }
     }
