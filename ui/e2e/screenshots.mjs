@@ -39,7 +39,7 @@ try {
     await visit(page, world.ui, { at: "#/monitor", sees: ".mon.degraded" });
     await page.screenshot({ path: join(folder, `monitor-cooling.${theme}-${language}.png`) });
     await page.locator(".mon.degraded").first().click();
-    await page.locator(".sheet .note").waitFor();
+    await page.locator(".sheet .note, .sheet .h3").first().waitFor();
     await page.screenshot({ path: join(folder, `monitor-cooling-detail.${theme}-${language}.png`) });
     await context.close();
   }

@@ -15,8 +15,9 @@ A mock upstream in its own process answers at once: about 400 bytes of JSON, or 
 at which they were sent (one clock for all processes). The generator is a process, too. At a fixed rate it is an open
 loop: a request's latency counts from the time it should have started, whatever happened to earlier ones, so a pause is
 seen by every request that it delays. Throughput is a closed loop of 16 connections. The same requests go straight to
-the mock upstream, through nginx (one worker, kept connections to the upstream, no buffering, no log) and through
-Headgate with its embedded PostgreSQL, every request being recorded (audit cannot be switched off, so there is no
+the mock upstream, through nginx (one worker, kept connections to the upstream, no buffering, no log), through a bare
+proxy of the library that Headgate is built on (two threads, no key, no choice, no record), and through Headgate
+with its embedded PostgreSQL, every request being recorded (audit cannot be switched off, so there is no
 figure for that). \"Added\" is a percentile through the gateway less the same percentile direct, round by round; rounds
 are interleaved and begin with another party each time. Figures are the median of the rounds, with their quartiles in
 brackets; memory and idle CPU are taken once. Percentiles come from HDR histograms. CPU is user and system time of the

@@ -229,11 +229,14 @@ fn list_at(group: &Group, member: &PoolMember, traffic: &Traffic, prices: &Price
     if member.upstream == traffic.upstream {
         return Some(traffic.cost);
     }
-    let there = prices.of(member.upstream, &sent)?;
+    let here = traffic.sent.as_deref().and_then(|sent| prices.of(traffic.upstream, sent));
+    let Some(there) = prices.of(member.upstream, &sent) else {
+        // Nobody has a price for it any more: what it was stamped with holds for the same name.
+        return (here.is_none() && traffic.sent.as_deref() == Some(&*sent)).then_some(traffic.cost);
+    };
     if Some(there.entry.currency.as_str()) != traffic.currency.as_deref() {
         return None;
     }
-    let here = traffic.sent.as_deref().and_then(|sent| prices.of(traffic.upstream, sent));
     match here {
         Some(here) if here.entry == there.entry => Some(traffic.cost),
         Some(here) => {
@@ -352,6 +355,13 @@ mod tests {
         let told = told(&group, &[traffic(1, "claude-sonnet-4-5", 9)]);
         // Sonnet 3 and 15, Haiku 1 and 5: a third.
         assert_eq!((told.members[0].upstream_id, told.members[0].priced.list), (UpstreamId(2), Decimal::from(3)));
+    }
+
+    #[test]
+    fn a_model_without_a_price_of_today_costs_what_it_was_stamped_with() {
+        let group = group(vec![member(1, Some(10)), member(2, Some(5))]);
+        let told = told(&group, &[traffic(1, "no-such-model", 8)]);
+        assert_eq!((told.members[0].upstream_id, told.members[0].priced.charged), (UpstreamId(2), Decimal::from(4)));
     }
 
     #[test]
