@@ -232,9 +232,7 @@ fn happened(all: &[Recorded], world: &World, tariff: &AtPrices) -> Figures {
         };
         let member = world.pools.values().flat_map(|p| &p.members).find(|m| m.upstream == last.upstream_id);
         let factor = member.and_then(|m| price(m.multiplier?, m.credit_ratio));
-        figures.multiplier_unknown += u64::from(factor.is_none());
-        let charged = list.checked_mul(factor.unwrap_or(Decimal::ONE)).unwrap_or(Decimal::MAX);
-        figures.add(last.upstream_id, &currency, list, charged);
+        figures.add(last.upstream_id, &currency, list, factor);
     }
     figures.close(first);
     figures

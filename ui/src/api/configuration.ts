@@ -17,7 +17,12 @@ export function saveConfiguration(): Promise<void> {
 /** With `dryRun` only what would change is told. */
 export async function applyConfiguration(text: string, options: { dryRun: boolean; prune: boolean }): Promise<Applied> {
   const query = new URLSearchParams({ dry_run: String(options.dryRun), prune: String(options.prune) });
-  const request = new Request(`${host.adminUrl}/apply?${query}`, {
+  return sendFile<Applied>(`/apply?${query}`, text);
+}
+
+/** Sends a configuration file; the answer is JSON. */
+export async function sendFile<T>(path: string, text: string): Promise<T> {
+  const request = new Request(`${host.adminUrl}${path}`, {
     method: "POST",
     headers: { "content-type": "application/yaml" },
     body: text,
@@ -27,5 +32,5 @@ export async function applyConfiguration(text: string, options: { dryRun: boolea
   });
   const body: unknown = await response.json().catch(() => null);
   if (!response.ok) throw ApiFailure.of(response.status, body);
-  return body as Applied;
+  return body as T;
 }

@@ -11,7 +11,6 @@ use headgate_routing::{
     Affinity, Candidate, Completion, Health, Lease, Need, Refusal, Time, Tokens, Tried, meaning, price,
 };
 use rand::{SeedableRng as _, rngs::StdRng};
-use rust_decimal::Decimal;
 
 use super::{Asked, Figures, Seen, Tariff, World, course::Course};
 use crate::{behaviour::Behaviour, engine::outcome};
@@ -230,9 +229,7 @@ impl<'a> Replay<'a> {
             .pool(asked.group, &asked.model)
             .and_then(|pool| pool.members.iter().find(|member| member.upstream == upstream));
         let factor = member.and_then(|m| price(m.multiplier?, m.credit_ratio));
-        self.figures.multiplier_unknown += u64::from(factor.is_none());
-        let charged = list.checked_mul(factor.unwrap_or(Decimal::ONE)).unwrap_or(Decimal::MAX);
-        self.figures.add(upstream, &currency, list, charged);
+        self.figures.add(upstream, &currency, list, factor);
     }
 
     fn end(&mut self, n: usize, code: &str) {

@@ -88,8 +88,10 @@ impl Figures {
         self.failed.values().sum()
     }
 
-    /// Adds what an answer costs.
-    pub fn add(&mut self, upstream: UpstreamId, currency: &str, list: Decimal, charged: Decimal) {
+    /// Adds what an answer costs: at list price, and times multiplier ÷ credit ratio, where an unknown one counts as 1.
+    pub fn add(&mut self, upstream: UpstreamId, currency: &str, list: Decimal, factor: Option<Decimal>) {
+        self.multiplier_unknown += u64::from(factor.is_none());
+        let charged = list.checked_mul(factor.unwrap_or(Decimal::ONE)).unwrap_or(Decimal::MAX);
         let share = self.upstreams.entry(upstream).or_default();
         for costs in [&mut share.cost, &mut self.cost] {
             let amount = costs.entry(currency.to_owned()).or_default();
