@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { showLanguage } from ".";
-import { asSentence, SENTENCES, tellGateway } from "./gateway";
+import { asSentence, OF_DOCUMENTS, SENTENCES, tellGateway } from "./gateway";
 
 const DOMAIN = new URL("../../../crates/domain/src/", import.meta.url);
 const ADMIN = new URL("../../../crates/gateway/src/admin/", import.meta.url);
@@ -67,9 +67,19 @@ describe("the gateway's sentences", () => {
     expect(tellGateway("something of an upstream's own")).toBe("something of an upstream's own");
   });
 
+  it("of the library that reads documents are told, too, the longest that fits", async () => {
+    await showLanguage("zh");
+    expect(tellGateway("unknown field `wieght`, expected one of `upstream`, `weight`")).toBe(
+      "未知字段「wieght」，应为以下之一：`upstream`, `weight`",
+    );
+    expect(tellGateway("unknown field `a`, expected `b` or `c`")).toBe("未知字段「a」，应为 `b` or `c`");
+    expect(tellGateway('invalid type: string "many", expected u32')).toBe('类型不对：string "many"，应为 u32');
+    expect(tellGateway("missing field `upstream`")).toBe("缺少字段「upstream」");
+  });
+
   it("are each listed once, with as many parts on both sides", () => {
     expect(new Set(SENTENCES.map(([english]) => english)).size).toBe(SENTENCES.length);
-    for (const [english, chinese] of SENTENCES) {
+    for (const [english, chinese] of [...SENTENCES, ...OF_DOCUMENTS]) {
       const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
       expect([english, count(chinese, /\{\d\}/g)]).toEqual([english, count(english, /\{\}/g)]);
     }

@@ -154,11 +154,30 @@ export const SENTENCES: readonly (readonly [string, string])[] = [
   ["the replay failed; the log says why", "重放失败；原因见日志"],
 ];
 
+/** What the library that reads documents says of a file or a form, likewise; longer ones before what they begin with. */
+export const OF_DOCUMENTS: readonly (readonly [string, string])[] = [
+  ["unknown field `{}`, there are no fields", "未知字段「{0}」；这里没有字段"],
+  ["unknown field `{}`, expected one of {}", "未知字段「{0}」，应为以下之一：{1}"],
+  ["unknown field `{}`, expected {}", "未知字段「{0}」，应为 {1}"],
+  ["unknown variant `{}`, there are no variants", "未知取值「{0}」；这里没有可选值"],
+  ["unknown variant `{}`, expected one of {}", "未知取值「{0}」，应为以下之一：{1}"],
+  ["unknown variant `{}`, expected {}", "未知取值「{0}」，应为 {1}"],
+  ["missing field `{}`", "缺少字段「{0}」"],
+  ["duplicate field `{}`", "字段「{0}」重复"],
+  ["invalid type: {}, expected {}", "类型不对：{0}，应为 {1}"],
+  ["invalid value: {}, expected {}", "取值不对：{0}，应为 {1}"],
+  ["invalid length {}, expected {}", "长度 {0} 不对，应为 {1}"],
+  ["data did not match any variant of untagged enum {}", "不符合 {0} 的任何一种写法"],
+  ["Failed to deserialize the JSON body into the target type: {}", "请求内容不符合要求：{0}"],
+  ["Failed to parse the request body as JSON: {}", "请求内容不是 JSON：{0}"],
+  ["Failed to deserialize query string: {}", "地址中的参数不符合要求：{0}"],
+];
+
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Whole sentences are looked up; those with parts are tried in turn. */
 const whole = new Map(SENTENCES.filter(([english]) => !english.includes("{}")));
-const parts = SENTENCES.filter(([english]) => english.includes("{}")).map(([english, chinese]) => ({
+const parts = [...SENTENCES.filter(([english]) => english.includes("{}")), ...OF_DOCUMENTS].map(([english, chinese]) => ({
   pattern: new RegExp(`^${english.split("{}").map(escaped).join("(.+)")}$`, "s"),
   chinese,
 }));

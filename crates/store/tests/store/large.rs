@@ -73,6 +73,11 @@ async fn large_table() {
     .await
     .unwrap();
     sqlx::raw_sql("analyze headgate.requests; analyze headgate.attempts").execute(&mut *connection).await.unwrap();
+    for table in ["requests", "attempts"] {
+        let count = format!("select count(*) from headgate.{table}");
+        let there: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(count)).fetch_one(&mut *connection).await.unwrap();
+        println!("{table:<40} {there:>8}");
+    }
     drop(connection);
     let begin = now();
     // As the migration marks what is there, but for the quarter of an hour under way.
