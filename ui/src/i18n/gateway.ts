@@ -177,10 +177,12 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Whole sentences are looked up; those with parts are tried in turn. */
 const whole = new Map(SENTENCES.filter(([english]) => !english.includes("{}")));
-const parts = [...SENTENCES.filter(([english]) => english.includes("{}")), ...OF_DOCUMENTS].map(([english, chinese]) => ({
-  pattern: new RegExp(`^${english.split("{}").map(escaped).join("(.+)")}$`, "s"),
-  chinese,
-}));
+const parts = [...SENTENCES.filter(([english]) => english.includes("{}")), ...OF_DOCUMENTS].map(
+  ([english, chinese]) => ({
+    pattern: new RegExp(`^${english.split("{}").map(escaped).join("(.+)")}$`, "s"),
+    chinese,
+  }),
+);
 
 /** The sentence in the person's language; one that is not known as it is. */
 export function tellGateway(sentence: string): string {

@@ -75,7 +75,7 @@ impl Database {
         if !filter.is_summed(bound) || !self.has_sums(filter).await? {
             return Ok(None);
         }
-        let rows = sqlx::query!(
+        let requests = sqlx::query!(
             r#"select outcome as "outcome!", retried as "retried!", requests as "requests!", charged as "charged!",
                 priced as "priced!", tokens_fresh as "fresh!", tokens_read as "read!", tokens_write as "write!",
                 tokens_output as "output!", tokens_reasoning as "reasoning!", ttft as "ttft!", duration as "duration!"
@@ -96,8 +96,9 @@ impl Database {
             bound.outcomes.as_deref(),
             bound.retried(),
         )
-        .fetch_all(self.pool())
-        .await?;
+        .fetch_all(self.pool());
+        let (rows, (charged, priced, costs)) =
+            tokio::try_join!(async { Ok(requests.await?) }, self.summed_costs(filter, bound))?;
         let (mut stats, mut ttft, mut duration) = (Stats::default(), Histogram::default(), Histogram::default());
         for row in &rows {
             stats.total += row.requests;
@@ -124,7 +125,6 @@ impl Database {
         (stats.p50_ttft_ms, stats.p95_ttft_ms) = (ttft.percentile(0.5), ttft.percentile(0.95));
         (stats.p50_duration_ms, stats.p95_duration_ms) = (duration.percentile(0.5), duration.percentile(0.95));
         stats.success_rate = stats.rate();
-        let (charged, priced, costs) = self.summed_costs(filter, bound).await?;
         if filter.upstream.is_some() {
             (stats.charged, stats.priced) = (charged, priced);
         }
