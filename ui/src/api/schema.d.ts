@@ -4857,6 +4857,8 @@ export interface components {
              * @description From when.
              */
             since: string;
+            /** @description Groups and access keys of the other configuration with settings that a replay leaves out, at most a hundred. */
+            unreplayed: components["schemas"]["Unreplayed"][];
             /**
              * Format: date-time
              * @description Until when.
@@ -7847,6 +7849,25 @@ export interface components {
             /** @description The upstream. */
             upstream_id: components["schemas"]["UpstreamId"];
         };
+        /** @description A group or an access key with settings that a replay leaves out. */
+        Unreplayed: {
+            /** @description Its name. */
+            name: string;
+            /** @description What it is. */
+            of: components["schemas"]["UnreplayedOf"];
+            /** @description The settings. */
+            settings: components["schemas"]["UnreplayedSetting"][];
+        };
+        /**
+         * @description What has such settings.
+         * @enum {string}
+         */
+        UnreplayedOf: "group" | "key";
+        /**
+         * @description A setting that a replay leaves out.
+         * @enum {string}
+         */
+        UnreplayedSetting: "limits" | "budget" | "queue";
         /** @description An upstream's billing and what was found about it. */
         UpstreamCosts: {
             /** @description What its billing says now. */

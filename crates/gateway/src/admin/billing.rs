@@ -234,8 +234,9 @@ async fn set(
     Body(body): Body<ManualBody>,
 ) -> Result<Json<BillingView>, ApiError> {
     if body.multiplier <= Decimal::ZERO || body.multiplier > MOST {
-        let message = "a multiplier is greater than 0 and at most 1,000,000";
-        return Err(ApiError::bad_request(message).with_field("multiplier"));
+        return Err(
+            ApiError::bad_request("a multiplier is greater than 0 and at most 1,000,000").with_field("multiplier")
+        );
     }
     let manual = ManualMultiplier { multiplier: body.multiplier, at: shared.clock.wall() };
     by_hand(&shared, id, Some(&manual)).await
