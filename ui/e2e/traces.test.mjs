@@ -107,21 +107,24 @@ test("the same traffic elsewhere opens into models, calls and the prices used", 
 });
 
 test("a verdict's figures are the sums of its readings, and each of these leads to its calls", async () => {
-  // Calls of ours between the readings, so that there is something to compare with.
-  const [relay] = await someBilling(world, () => world.ask({ model: "claude-sonnet-5", stream: false }));
+  // Calls of ours between the readings, so that there is something to compare with; a few, since a draw decides who serves.
+  const calls = async () => {
+    for (let n = 0; n < 6; n += 1) await world.ask({ model: "claude-sonnet-5", stream: false });
+  };
+  const [relay] = await someBilling(world, calls);
   await open(`#/costs/${relay}`);
   const sums = page.locator("tr[data-sums]");
   await sums.waitFor();
-  const [, ...cells] = await sums.locator("td").allInnerTexts();
-  const facts = await page.locator(".sheet dl.kv dd").allInnerTexts();
-  for (const cell of [cells[2], cells[4], cells[5]])
-    assert.ok(
-      facts.some((fact) => fact.startsWith(cell)),
-      `${cell} among ${facts.join(" | ")}`,
-    );
+  // The comparison may be made anew meanwhile.
+  const agree = async () => {
+    const [, ...cells] = await sums.locator("td").allInnerTexts();
+    const facts = await page.locator(".sheet dl.kv dd").allInnerTexts();
+    return [cells[2], cells[4], cells[5]].every((cell) => facts.some((fact) => fact.startsWith(cell)));
+  };
+  await says(agree, true, "sums are among the facts");
   const row = page.locator(".figures tbody tr").last();
   const ours = Number(await row.locator("a").first().innerText());
-  assert.equal(ours, 1);
+  assert.ok(ours > 0, "calls of ours between two readings");
   await assertAccessible(page, "readings");
   await row.locator("a").first().click();
   await page.waitForURL(/ended_from=/);
