@@ -201,6 +201,8 @@ fn lines(shown: &Shown) -> Vec<String> {
         Cause::ModelGone { name, model } => format!("{name}: {} {model}", say(Word::ModelGone)),
         Cause::BudgetSpent(name) => format!("{name}: {}", say(Word::BudgetSpent)),
         Cause::OverCap(name) => format!("{name}: {}", say(Word::OverCap)),
+        Cause::MultiplierUnknown(name) => format!("{name}: {}", say(Word::MultiplierUnknown)),
+        Cause::BalanceEmpty(name) => format!("{name}: {}", say(Word::BalanceEmpty)),
         Cause::CredentialsMissing(name) => format!("{name}: {}", say(Word::KeyMissing)),
     }));
     if let Some(today) = &shown.today {

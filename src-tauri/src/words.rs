@@ -46,6 +46,10 @@ pub enum Word {
     BudgetSpent,
     /// Cause: after an upstream's name.
     OverCap,
+    /// Cause: after an upstream's name.
+    MultiplierUnknown,
+    /// Cause: after an upstream's name.
+    BalanceEmpty,
     /// State of the whole.
     Healthy,
     /// State of the whole.
@@ -88,6 +92,8 @@ impl Language {
             Word::ModelGone => ("no longer has", "已没有模型"),
             Word::BudgetSpent => ("budget spent", "预算已用尽"),
             Word::OverCap => ("above the multiplier cap", "超过倍率上限"),
+            Word::MultiplierUnknown => ("multiplier unknown", "倍率未知"),
+            Word::BalanceEmpty => ("nothing is left", "余额已用尽"),
             Word::Healthy => ("Healthy", "正常"),
             Word::Degraded => ("Degraded", "降级"),
             Word::Down => ("Down", "中断"),

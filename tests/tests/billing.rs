@@ -87,6 +87,130 @@ async fn an_upstream_raised_over_its_cap_is_left_by_all_processes_and_comes_back
     until("the other process to hear of it", || async { served_by(&two).await.as_deref() == Some("a") }).await;
 }
 
+/// What the timeline says of money, the oldest first.
+async fn turns(headgate: &Headgate) -> Vec<Value> {
+    let overview = headgate.admin(Method::GET, "/overview", None).await;
+    let mut turns: Vec<Value> =
+        overview["incidents"].as_array().unwrap().iter().filter(|i| i["group"].is_number()).cloned().collect();
+    turns.reverse();
+    turns
+}
+
+async fn turned(headgate: &Headgate, expected: &[&str]) {
+    let kinds = async || turns(headgate).await.iter().map(|t| t["kind"].clone()).collect::<Vec<_>>() == expected;
+    until(&format!("the timeline to say {expected:?}"), kinds).await;
+}
+
+async fn findings(headgate: &Headgate) -> Vec<Value> {
+    let overview = headgate.admin(Method::GET, "/overview", None).await;
+    overview["findings"].as_array().unwrap().iter().map(|f| f["kind"].clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_timeline_says_when_a_member_went_over_its_cap_and_when_it_came_back_and_keeps_it_over_a_restart() {
+    let (a, b) = (Fake::start().await, Fake::start().await);
+    a.script(relay::sub2api(5.0, 1.0, 1.0, 1.0));
+    b.script(relay::sub2api(5.0, 1.0, 1.0, 1.0));
+    let file = file(&a, &b, "sub2api", "max_multiplier: 2, unknown_multiplier: deny,");
+    let database = Database::create().await;
+    let mut one = setup(&file).start_on(database.clone()).await;
+    let two = setup(&file).start_on(database).await;
+    collected(&one, "a").await;
+    collected(&one, "b").await;
+    until("the other to know both", || async {
+        account(&two, "a").await["state"] == "ok" && account(&two, "b").await["state"] == "ok"
+    })
+    .await;
+    assert_eq!(turns(&one).await, Vec::<Value>::new(), "what was not asked yet is no news");
+
+    a.script(relay::sub2api(5.0, 2.4, 1.0, 1.0));
+    refresh(&one, "a").await;
+    assert_eq!(served_by(&one).await.as_deref(), Some("b"));
+    for process in [&one, &two] {
+        turned(process, &["withheld"]).await;
+    }
+    let turn = turns(&one).await[0].clone();
+    assert_eq!(turn["withheld"], json!({"kind": "over_cap", "price": "2.4", "cap": "2"}), "{turn:#}");
+    assert!(findings(&one).await.contains(&"over_cap".into()));
+    one.terminate().await;
+    one.restart().await;
+    collected(&one, "a").await;
+    refresh(&one, "a").await;
+    turned(&one, &["withheld"]).await;
+
+    a.script(relay::sub2api(5.0, 1.5, 1.0, 1.0));
+    refresh(&two, "a").await;
+    for process in [&one, &two] {
+        turned(process, &["withheld", "returned"]).await;
+        until("the finding to be gone", async || !findings(process).await.contains(&"over_cap".into())).await;
+    }
+    until("it to serve again", || async { served_by(&one).await.as_deref() == Some("a") }).await;
+}
+
+#[tokio::test]
+async fn an_unknown_multiplier_and_an_empty_balance_are_in_the_timeline_and_shown_while_they_last() {
+    let (a, b) = (Fake::start().await, Fake::start().await);
+    a.script(relay::sub2api_of_2025(3.0));
+    b.script(relay::sub2api(5.0, 1.0, 1.0, 1.0));
+    let headgate = setup(&file(&a, &b, "sub2api", "max_multiplier: 2, unknown_multiplier: deny,")).start().await;
+    collected(&headgate, "a").await;
+    collected(&headgate, "b").await;
+    turned(&headgate, &["withheld"]).await;
+    assert_eq!(turns(&headgate).await[0]["withheld"], json!({"kind": "multiplier_unknown"}));
+    assert_eq!(findings(&headgate).await, ["multiplier_unknown"]);
+    let path = format!("/upstreams/{}/billing/multiplier", id(&headgate, "a").await);
+    headgate.admin(Method::PUT, &path, Some(json!({"multiplier": "1"}))).await;
+    turned(&headgate, &["withheld", "returned"]).await;
+    assert_eq!(findings(&headgate).await, Vec::<Value>::new());
+
+    b.script(relay::sub2api(0.0, 1.0, 1.0, 1.0));
+    refresh(&headgate, "b").await;
+    turned(&headgate, &["withheld", "returned", "withheld"]).await;
+    assert_eq!(turns(&headgate).await[2]["withheld"], json!({"kind": "balance_empty"}));
+    let overview = headgate.admin(Method::GET, "/overview", None).await;
+    assert_eq!((&overview["status"], &overview["findings"][0]["empty"]), (&"degraded".into(), &true.into()));
+    let member = overview["groups"][0]["members"][1].clone();
+    assert_eq!((&member["condition"]["state"], &member["condition"]["class"]), (&"down".into(), &"exhausted".into()));
+}
+
+#[tokio::test]
+async fn a_multiplier_by_hand_has_a_history_and_each_reading_the_one_that_was_in_force() {
+    let (a, b) = (Fake::start().await, Fake::start().await);
+    a.script(relay::sub2api(50.0, 1.0, 10.0, 10.0));
+    b.always(Behaviour::status(500));
+    let headgate = setup(&file(&a, &b, "sub2api", "")).start().await;
+    collected(&headgate, "a").await;
+    let id = id(&headgate, "a").await;
+    let path = format!("/upstreams/{id}/billing/multiplier");
+    // As stated at first, then twice that, as a person says.
+    a.script(relay::sub2api(48.0, 1.0, 12.0, 12.0));
+    refresh(&headgate, "a").await;
+    headgate.admin(Method::PUT, &path, Some(json!({"multiplier": "2"}))).await;
+    refresh(&headgate, "a").await;
+    a.script(relay::sub2api(42.0, 1.0, 15.0, 18.0));
+    refresh(&headgate, "a").await;
+    let costs = headgate.admin(Method::GET, &format!("/costs/{id}"), None).await;
+    let day = &costs["windows"][1]["comparison"];
+    let due: f64 = day["billing"]["expected"].as_str().unwrap().parse().unwrap();
+    assert!((due - 8.0).abs() < 0.01, "2 at ×1 and 3 at ×2: {day:#}");
+    assert_eq!((&day["reason"], &day["multiplier"]), (&"as_expected".into(), &"2".into()), "{day:#}");
+    let figures = headgate.admin(Method::GET, &format!("/costs/{id}/figures?window=24h"), None).await;
+    let number = |text: &Value| text.as_str().unwrap().parse::<f64>().unwrap();
+    assert!((number(&figures["sums"]["due"]) - due).abs() < 1e-9, "{figures:#}");
+    assert!((number(&figures["sums"]["charged"]) - number(&day["billing"]["charged"])).abs() < 1e-9, "{figures:#}");
+    assert_eq!((&figures["pairs"][0]["by_hand"], &figures["pairs"][0]["multiplier"]), (&true.into(), &"2".into()));
+
+    headgate.admin(Method::DELETE, &path, None).await;
+    let all = headgate.admin(Method::GET, "/costs", None).await;
+    let of_a = all["upstreams"].as_array().unwrap().iter().find(|u| u["name"] == "a").unwrap().clone();
+    let steps = of_a["multipliers"].as_array().unwrap();
+    let by_hand: Vec<_> = steps.iter().filter(|s| s["by_hand"] == true).collect();
+    assert_eq!((by_hand.len(), &by_hand[0]["multiplier"]), (1, &"2".into()), "{steps:#?}");
+    assert_eq!(by_hand[0]["author"], "admin api");
+    let (status, _) = headgate.admin_raw(Method::PUT, &path, Some(json!({"multiplier": "100000000"}))).await;
+    assert_eq!(status, 400);
+}
+
 #[tokio::test]
 async fn an_empty_balance_takes_an_upstream_out_until_it_is_filled() {
     let (a, b) = (Fake::start().await, Fake::start().await);

@@ -200,6 +200,26 @@ async fn spending_adds_up_the_same_however_it_is_divided_and_names_what_has_no_p
         let time = format!("since={}&until={}", costs["from"].as_str().unwrap(), costs["to"].as_str().unwrap());
         let linked = headgate.admin(Method::GET, &format!("/requests/stats?{time}"), None).await;
         assert_eq!(linked["costs"], stats["costs"]);
+        let calls = async |filter: &str| {
+            let stats = headgate.admin(Method::GET, &format!("/requests/stats?{time}{filter}"), None).await;
+            let listed = headgate.admin(Method::GET, &format!("/requests?{time}{filter}&page=1"), None).await;
+            assert_eq!(stats["total"], listed["total"], "{filter}");
+            stats["calls"].clone()
+        };
+        let upstream = format!("&upstream={}", costs["unpriced"][0]["upstream_id"]);
+        let all = json!({"made": 7, "charged": 7, "priced": 6, "with_amount": 6});
+        let missing = json!({"made": 1, "charged": 1, "priced": 0, "with_amount": 0});
+        assert_eq!(calls("").await, all);
+        for of in ["", &upstream] {
+            assert_eq!(calls(&format!("{of}&priced=false")).await, missing, "{of}");
+            assert_eq!(calls(&format!("{of}&priced=true")).await["made"], 6, "{of}");
+            assert_eq!(calls(&format!("{of}&tokens=unknown")).await["made"], 0, "{of}");
+        }
+        let counted = &costs["tokens"][0];
+        let model = counted["model"].as_str().unwrap();
+        let filter = format!("/requests/stats?{time}{upstream}&model={model}&tokens=compared");
+        let compared = headgate.admin(Method::GET, &filter, None).await["compared"].clone();
+        assert_eq!((&compared["reported"], &compared["observed"]), (&counted["reported"], &counted["observed"]));
     }
     let (status, answer) =
         headgate.admin_raw(Method::GET, "/costs?from=2026-06-02T00:00:00Z&to=2026-06-01T00:00:00Z", None).await;

@@ -80,7 +80,7 @@ async fn recorded_traffic_tells_what_another_file_would_have_done() {
 
     let text = file(&dear, &cheap, "strategy: cheapest, across_tiers: true,", 2);
     let path = headgate.data_dir().join("draft.yaml");
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, &text).unwrap();
     let whatif = async |more: &[&str]| {
         let output = Command::new(program())
             .args(["whatif", path.to_str().unwrap(), "--data-dir", headgate.data_dir().to_str().unwrap()])
@@ -104,6 +104,14 @@ async fn recorded_traffic_tells_what_another_file_would_have_done() {
     assert_eq!(cost("draft", "charged"), cost("draft", "list") / Decimal::TWO);
     assert!(cost("happened", "charged") > cost("draft", "charged") * Decimal::from(3));
 
+    assert_eq!(answer["unreplayed"], json!([]));
+    let limited = text.replace("secret:", "limits: { rpm: 5 }, budget: { day: 1 }, secret:");
+    assert_ne!(limited, text);
+    std::fs::write(&path, limited).unwrap();
+    let answer: Value = serde_json::from_str(&whatif(&["--json"]).await).unwrap();
+    assert_eq!(answer["unreplayed"], json!([{"of": "key", "name": "k", "settings": ["limits", "budget"]}]));
+    assert!(whatif(&[]).await.contains("limits and budget of key k"));
+    std::fs::write(&path, &text).unwrap();
     let printed = whatif(&[]).await;
     assert!(printed.contains("10 requests recorded, 10 replayed") && printed.contains("cheap"), "{printed}");
     // One group, as the window asks.

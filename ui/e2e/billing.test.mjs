@@ -13,6 +13,7 @@ const WORDS = {
   en: {
     low: "relay-a: balance low",
     over: "relay-a is over a cap",
+    left: "×2 over the group's ×1.5",
     collect: "Collect now",
     asked: "has answered",
     byHand: "Set multiplier by hand",
@@ -25,6 +26,7 @@ const WORDS = {
   zh: {
     low: "relay-a：余额不足",
     over: "relay-a 超过上限",
+    left: "×2 超过该分组的 ×1.5",
     collect: "立即读取",
     asked: "已答复",
     byHand: "手动设置倍率",
@@ -97,6 +99,7 @@ for (const language of ["en", "zh"]) {
     await page.goto(`${ui}#/overview`);
     await sees(page, words.low);
     await sees(page, words.over);
+    await page.locator("[data-withheld]", { hasText: words.left }).waitFor();
     await assertAccessible(page);
     await page.getByRole("button", { name: words.collect }).first().click();
     await page.getByRole("link", { name: words.openBilling }).first().click();

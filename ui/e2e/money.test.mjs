@@ -61,6 +61,7 @@ test("the same traffic elsewhere rests on what was spent, and leads to the reque
   await open("#/costs");
   const panel = page.locator(".panel", { hasText: "The same traffic elsewhere" });
   await panel.getByText("As it was").click();
+  await panel.getByRole("link", { name: "Its requests" }).click();
   await page.locator(".fchip.on").first().waitFor();
   assert.match(page.url(), /group=/);
 });

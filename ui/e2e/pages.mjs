@@ -21,7 +21,7 @@ export const PAGES = [
   { name: "requests", at: "#/requests", sees: "tr[data-id]" },
   { name: "requests-detail", at: "#/requests?retried=yes", sees: "tr[data-id]", click: "tr[data-id]" },
   { name: "costs", at: "#/costs", sees: ".chart canvas" },
-  { name: "costs-elsewhere", at: "#/costs", sees: "ul.bd a.sp b", scrollTo: "ul.bd a.sp b" },
+  { name: "costs-elsewhere", at: "#/costs", sees: "[data-elsewhere=was]", scrollTo: "[data-elsewhere=was]" },
   { name: "costs-week", at: "#/costs?window=7d&by=upstream", sees: ".chart canvas" },
   { name: "costs-detail", at: "#/costs", sees: "tr[data-id]", click: "tr[data-id]" },
   { name: "costs-to-requests", at: "#/costs", sees: "a.sp", click: "a.sp", then: ".fchip.on" },

@@ -188,8 +188,8 @@ function billingRules({ balance, multiplier, list, charged }) {
   ];
 }
 
-/** Two relays whose billing is read three times: one charges more than it states, the other what it states. */
-export async function someBilling({ admin, fakes: [a, b] }) {
+/** Two relays whose billing is read three times, with something done in between: one charges more than it states, the other what it states. */
+export async function someBilling({ admin, fakes: [a, b] }, between) {
   const { items } = await admin("GET", "/upstreams");
   const relays = ["relay-a", "relay-b"].map((name) => items.find((u) => u.name === name));
   const readings = [
@@ -212,6 +212,11 @@ export async function someBilling({ admin, fakes: [a, b] }) {
     for (const { id, revision } of relays) {
       if (n === 0) await admin("PATCH", `/upstreams/${id}`, { billing: { kind: "sub2api" }, revision });
       await admin("POST", `/upstreams/${id}/billing/refresh`);
+    }
+    if (between) {
+      await a.script([]);
+      await b.script([]);
+      await between();
     }
   }
   await a.script([]);

@@ -41,6 +41,15 @@ struct Comparison {
     current: Figures,
     draft: Figures,
     names: BTreeMap<String, String>,
+    #[serde(default)]
+    unreplayed: Vec<Unreplayed>,
+}
+
+#[derive(Deserialize)]
+struct Unreplayed {
+    of: String,
+    name: String,
+    settings: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -148,7 +157,13 @@ fn print(comparison: &Comparison) {
         part("overall"),
         part("assumed")
     );
-    println!("Costs are list prices times the multipliers of now. Limits and budgets of keys are not replayed.");
+    println!("Costs are list prices times the multipliers of now.");
+    if !comparison.unreplayed.is_empty() {
+        println!("Not replayed, so that more may be answered here than would be:");
+    }
+    for one in &comparison.unreplayed {
+        println!("  {} of {} {}", one.settings.join(" and "), one.of, one.name);
+    }
 }
 
 fn amounts(costs: &BTreeMap<String, Amount>) -> String {

@@ -1,6 +1,6 @@
 //! Live events for the window and other watchers.
 
-use headgate_domain::{AlertId, MonitorId, Outcome, Revision, UpstreamId};
+use headgate_domain::{AlertId, GroupId, MonitorId, Outcome, Revision, UpstreamId};
 use headgate_routing::{Time, Transition};
 use serde::Serialize;
 use tokio::sync::broadcast;
@@ -48,6 +48,15 @@ pub enum Event {
     },
     /// Records of finished requests were stored: lists and figures have changed.
     RequestsStored,
+    /// A group does not use an upstream any more for its money, or does again.
+    Withheld {
+        /// The group.
+        group: GroupId,
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Which of both.
+        withheld: bool,
+    },
     /// Upstreams' charges were compared with our records.
     Compared,
     /// A monitor's probe has ended.

@@ -1,9 +1,11 @@
-//! What went wrong lately, and got well again: the newest turns of breakers and cooldowns.
+//! What went wrong lately, and got well again: the newest turns of breakers and cooldowns, and of groups that leave a
+//! member out for its money.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use chrono::{DateTime, Utc};
-use headgate_domain::{Class, UpstreamId};
+use headgate_domain::{Class, GroupId, UpstreamId};
+use headgate_routing::Withheld;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,6 +23,10 @@ pub enum IncidentKind {
     Closed,
     /// A credential was rejected or is exhausted.
     CredentialRejected,
+    /// A group does not use it any more, for its money.
+    Withheld,
+    /// The group uses it again, or a person took it out of the group.
+    Returned,
 }
 
 /// A turn of an upstream's health.
@@ -34,6 +40,19 @@ pub struct Incident {
     pub kind: IncidentKind,
     /// The class of the failure behind it.
     pub class: Option<Class>,
+    /// The group that does not use it, or does again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
+    /// Why the group does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
+}
+
+impl Incident {
+    /// A turn of the upstream itself.
+    pub fn of(at: DateTime<Utc>, upstream: UpstreamId, kind: IncidentKind, class: Option<Class>) -> Self {
+        Self { at, upstream, kind, class, group: None, withheld: None }
+    }
 }
 
 /// The newest incidents; they outlive the process in the file of health.
@@ -45,7 +64,8 @@ impl Incidents {
     pub fn add(&self, incident: Incident) {
         let mut all = self.0.lock();
         let again = all.iter().rev().take(8).any(|i| {
-            i.upstream == incident.upstream && i.kind == incident.kind && (incident.at - i.at).num_milliseconds() < 1000
+            let is_same = i.upstream == incident.upstream && i.kind == incident.kind && i.group == incident.group;
+            is_same && (incident.at - i.at).num_milliseconds() < 1000
         });
         if again {
             return;
@@ -66,14 +86,40 @@ impl Incidents {
         }
     }
 
+    /// When the newest was; none without any.
+    pub fn newest(&self) -> Option<DateTime<Utc>> {
+        self.0.lock().back().map(|incident| incident.at)
+    }
+
     /// All of them, oldest first.
     pub fn all(&self) -> Vec<Incident> {
         self.0.lock().iter().cloned().collect()
     }
 
-    /// Those since a time, newest first.
+    /// Those since a time, newest first, and before them how long-lasting ones began.
     pub fn since(&self, since: DateTime<Utc>) -> Vec<Incident> {
-        self.0.lock().iter().rev().take_while(|i| i.at >= since).cloned().collect()
+        let all = self.0.lock();
+        let mut ended = BTreeSet::new();
+        let mut lasts = |i: &Incident| {
+            let newest = i.group.is_some() && ended.insert((i.group, i.upstream));
+            newest && i.kind == IncidentKind::Withheld
+        };
+        // What was turned within the time is told from there on; of what is older, what has not ended.
+        all.iter().rev().filter(|i| lasts(i) || i.at >= since).cloned().collect()
+    }
+
+    /// Which groups do not use which upstreams, by what happened last.
+    pub fn withheld(&self) -> BTreeSet<(GroupId, UpstreamId)> {
+        let mut found = BTreeSet::new();
+        for incident in self.0.lock().iter() {
+            let Some(group) = incident.group else { continue };
+            if incident.kind == IncidentKind::Withheld {
+                found.insert((group, incident.upstream));
+            } else {
+                found.remove(&(group, incident.upstream));
+            }
+        }
+        found
     }
 }
 
@@ -85,11 +131,9 @@ mod tests {
     fn their_number_is_bounded_and_a_storm_is_one() {
         let incidents = Incidents::default();
         let start = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
-        let one = |n: i64, upstream| Incident {
-            at: start + chrono::Duration::milliseconds(n * 900),
-            upstream: UpstreamId(upstream),
-            kind: IncidentKind::Opened,
-            class: Some(Class::Cut),
+        let one = |n: i64, upstream| {
+            let at = start + chrono::Duration::milliseconds(n * 900);
+            Incident::of(at, UpstreamId(upstream), IncidentKind::Opened, Some(Class::Cut))
         };
         incidents.add(one(0, 1));
         incidents.add(one(1, 1));
@@ -105,11 +149,9 @@ mod tests {
     #[test]
     fn those_of_the_last_run_stand_before_those_of_this_one() {
         let start = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
-        let one = |n: i64| Incident {
-            at: start + chrono::Duration::seconds(n),
-            upstream: UpstreamId(n),
-            kind: IncidentKind::Closed,
-            class: None,
+        let one = |n: i64| {
+            let at = start + chrono::Duration::seconds(n);
+            Incident::of(at, UpstreamId(n), IncidentKind::Closed, None)
         };
         let last = Incidents::default();
         last.add(one(1));
@@ -120,5 +162,28 @@ mod tests {
         assert_eq!(now.all(), [one(1), one(2), one(3)]);
         now.restore((0..2000).map(one).collect());
         assert_eq!(now.all().len(), MAX);
+    }
+
+    #[test]
+    fn what_a_group_leaves_out_is_told_until_it_is_used_again_however_long_that_is() {
+        let start = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+        let one = |hour: i64, upstream: i64, kind| Incident {
+            group: Some(GroupId(1)),
+            ..Incident::of(start + chrono::Duration::hours(hour), UpstreamId(upstream), kind, None)
+        };
+        let incidents = Incidents::default();
+        for (hour, upstream, kind) in [
+            (0, 1, IncidentKind::Withheld),
+            (1, 2, IncidentKind::Withheld),
+            (2, 2, IncidentKind::Returned),
+            (40, 3, IncidentKind::Withheld),
+        ] {
+            incidents.add(one(hour, upstream, kind));
+        }
+        let told: Vec<i64> =
+            incidents.since(start + chrono::Duration::hours(24)).iter().map(|i| i.upstream.0).collect();
+        assert_eq!(told, [3, 1], "the first is out still, the second is not");
+        let out: Vec<i64> = incidents.withheld().iter().map(|(_, upstream)| upstream.0).collect();
+        assert_eq!(out, [1, 3]);
     }
 }

@@ -81,7 +81,7 @@ impl Shared {
             heard(AlertEvent::UpstreamOpened, Some(*class));
             self.events.send(Event::health(turn.upstream, Transition::Opened { until: now + lasting }, now));
             let (at, kind) = (self.clock.wall(), IncidentKind::Opened);
-            self.incidents.add(Incident { at, upstream: turn.upstream, kind, class: Some(*class) });
+            self.incidents.add(Incident::of(at, turn.upstream, kind, Some(*class)));
         }
     }
 }

@@ -201,12 +201,12 @@ impl Shared {
                 Transition::Opened { .. } => (IncidentKind::Opened, Some(done.class)),
                 Transition::Closed => (IncidentKind::Closed, None),
             };
-            self.incidents.add(Incident { at: self.clock.wall(), upstream, kind, class });
+            self.incidents.add(Incident::of(self.clock.wall(), upstream, kind, class));
             self.tell_neighbours(upstream, transition, done.class);
         }
         if effect.needs_attention {
             let (kind, class) = (IncidentKind::CredentialRejected, Some(done.class));
-            self.incidents.add(Incident { at: self.clock.wall(), upstream, kind, class });
+            self.incidents.add(Incident::of(self.clock.wall(), upstream, kind, class));
         }
         effect
     }

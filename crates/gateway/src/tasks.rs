@@ -130,7 +130,7 @@ fn view_for_comparison(shared: &Shared) -> String {
     let now = shared.now();
     let routing = shared.routing.lock();
     let snapshot = shared.snapshot.load();
-    let mut text = String::new();
+    let mut text = format!("{:?}", shared.incidents.newest());
     for id in snapshot.upstreams.keys() {
         let mut view = routing.health.view(*id, now);
         // Remaining times run by themselves.

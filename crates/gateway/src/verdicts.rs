@@ -12,7 +12,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::UpstreamId;
-use headgate_pricing::compare::{Comparison, Window};
+use headgate_pricing::compare::{Comparison, Counted, Window};
 use headgate_store::{Database, DatabaseError};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -43,6 +43,8 @@ pub struct Verdict {
     took: TimeDelta,
     /// The last hour, day and week.
     pub windows: Vec<WindowView>,
+    /// The pairs of readings of that week, the oldest first.
+    pub pairs: Arc<[Counted]>,
 }
 
 /// The newest verdicts of this process.
@@ -83,9 +85,15 @@ pub async fn windows(
         WindowView { window, comparison }
     };
     let windows: Vec<WindowView> = spans.map(window).into();
-    let verdict = Verdict { at: now, took: shared.clock.wall() - now, windows: windows.clone() };
+    let pairs = evidence.counted(Window { from: widest, to: now }).into();
+    let verdict = Verdict { at: now, took: shared.clock.wall() - now, windows: windows.clone(), pairs };
     shared.verdicts.known.lock().insert(upstream, verdict);
     Ok(windows)
+}
+
+/// The newest verdict of an upstream, however old.
+pub fn known(shared: &Shared, upstream: UpstreamId) -> Option<Verdict> {
+    shared.verdicts.known.lock().get(&upstream).cloned()
 }
 
 /// The verdicts known of these upstreams. Old ones are made again meanwhile; when that takes longer than a moment,

@@ -9,7 +9,8 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use headgate_domain::{
-    Class, Configuration, Outcome, RequestRecord, UpstreamId, Usage, audit::UsageColumns, pattern::strip_context_mark,
+    Class, Configuration, Name, Outcome, RequestRecord, UpstreamId, Usage, audit::UsageColumns, group::Queue,
+    pattern::strip_context_mark, upstream::Limits,
 };
 use headgate_pricing::{Service, cost};
 use headgate_routing::{Features, Policy, Pool, PoolMember, Rates, Time, price};
@@ -48,6 +49,62 @@ pub struct Comparison {
     /// Names of the upstreams.
     #[schema(value_type = BTreeMap<i64, String>)]
     pub names: BTreeMap<UpstreamId, String>,
+    /// Groups and access keys of the other configuration with settings that a replay leaves out, at most a hundred.
+    pub unreplayed: Vec<Unreplayed>,
+}
+
+/// Most groups and keys that are told so.
+const TOLD: usize = 100;
+
+/// A group or an access key with settings that a replay leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Unreplayed {
+    /// What it is.
+    pub of: UnreplayedOf,
+    /// Its name.
+    pub name: String,
+    /// The settings.
+    pub settings: Vec<UnreplayedSetting>,
+}
+
+/// What has such settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnreplayedOf {
+    /// A group.
+    Group,
+    /// An access key.
+    Key,
+}
+
+/// A setting that a replay leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnreplayedSetting {
+    /// How much may be asked at a time: every request is let in.
+    Limits,
+    /// How much may be spent: nothing is refused for it.
+    Budget,
+    /// How many may wait and how long: every request waits up to a minute.
+    Queue,
+}
+
+fn unreplayed(configuration: &Configuration) -> Vec<Unreplayed> {
+    let told = |of, name: &Name, settings: [Option<UnreplayedSetting>; 2]| {
+        let settings: Vec<UnreplayedSetting> = settings.into_iter().flatten().collect();
+        (!settings.is_empty()).then(|| Unreplayed { of, name: name.to_string(), settings })
+    };
+    let groups = configuration.groups.iter().filter_map(|group| {
+        let queue = (group.spec.queue != Queue::default()).then_some(UnreplayedSetting::Queue);
+        let budget = group.spec.budget.as_ref().map(|_| UnreplayedSetting::Budget);
+        told(UnreplayedOf::Group, &group.name, [budget, queue])
+    });
+    let keys = configuration.keys.iter().filter_map(|key| {
+        let limits = (key.spec.limits != Limits::default()).then_some(UnreplayedSetting::Limits);
+        let budget = key.spec.budget.as_ref().map(|_| UnreplayedSetting::Budget);
+        told(UnreplayedOf::Key, &key.name, [limits, budget])
+    });
+    groups.chain(keys).take(TOLD).collect()
 }
 
 impl Shared {
@@ -86,6 +143,7 @@ impl Shared {
                 current: replay(&current),
                 draft: replay(&draft_world),
                 names,
+                unreplayed: unreplayed(&draft),
             }
         };
         tokio::task::spawn_blocking(compare).await.ok()

@@ -7,6 +7,7 @@
 //! evidence side by side.
 
 pub mod budget;
+pub mod by_hand;
 pub mod compare;
 pub mod cost;
 pub mod currency;

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::Usage;
 use headgate_pricing::{
     Currency,
+    by_hand::ByHand,
     compare::{
         Comparison, Reason, Scope, Snapshot, Status, Use, Window,
         charges::{Charge, Difference, Request, match_up},
@@ -127,7 +128,7 @@ fn days(conduct: Conduct, seed: u64) -> Vec<Comparison> {
     (1..30)
         .map(|day| {
             let from = begin + TimeDelta::days(day);
-            compare(Window { from, to: from + TimeDelta::days(1) }, &snapshots, &uses)
+            compare(Window { from, to: from + TimeDelta::days(1) }, &snapshots, &uses, &ByHand::default())
         })
         .collect()
 }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use headgate_domain::{Class, CredentialId, audit::BreakerState, group::UnknownMultiplier, upstream::Limits};
+use headgate_domain::{Class, CredentialId, audit::BreakerState, upstream::Limits};
 use smallvec::SmallVec;
 
 use crate::{
     breaker::Admission,
     health::{Health, UpstreamState, remaining},
     need::{Features, Need},
-    pool::{Pool, PoolMember},
+    pool::{Pool, PoolMember, Withheld},
     reasons::Reason,
     time::Time,
     tried::Tried,
@@ -103,11 +103,12 @@ impl Health {
         if let Some(reason) = v.cannot_do_it(state, member, need, demanded, now) {
             return v.stopped(Gate::CanDoIt, reason);
         }
-        if over_cap(pool, member) {
-            return v.stopped(Gate::MayCostIt, Reason::OverCap);
-        }
-        if member.exhausted {
-            return v.stopped(Gate::MayCostIt, Reason::Exhausted { ms: None });
+        match pool.withholds(member) {
+            None => {}
+            Some(Withheld::OverCap { .. } | Withheld::MultiplierUnknown) => {
+                return v.stopped(Gate::MayCostIt, Reason::OverCap);
+            }
+            Some(Withheld::BalanceEmpty) => return v.stopped(Gate::MayCostIt, Reason::Exhausted { ms: None }),
         }
         let credentials = credentials(state, member, need, tried, &v.model, now);
         if let Credentials::AllCooling { classes, soonest } = &credentials
@@ -232,13 +233,6 @@ fn admitted(pool: &Pool, member: &PoolMember, need: &Need<'_>) -> bool {
         && need.key_regions.is_none_or(within)
         && need.region.is_none_or(|asked| member.region.as_deref() == Some(asked))
         && need.key_labels.is_none_or(|list| member.labels.iter().any(|label| list.contains(label)))
-}
-
-fn over_cap(pool: &Pool, member: &PoolMember) -> bool {
-    pool.max_multiplier.is_some_and(|cap| match member.price() {
-        Some(price) => price > cap,
-        None => pool.unknown_multiplier == UnknownMultiplier::Deny,
-    })
 }
 
 /// Gate 6: whether the member has no room, and when it will have, where that is known.

@@ -57,7 +57,7 @@ pub use meaning::{Again, Meaning, Scope, meaning};
 pub use names::other_name;
 pub use need::{Features, Need};
 pub use policy::Policy;
-pub use pool::{Pool, PoolCredential, PoolMember, price};
+pub use pool::{Pool, PoolCredential, PoolMember, Withheld, price};
 pub use probe::{DueProbe, MonitorClaim, ProbeClaim};
 pub use reasons::{MemberReason, Reason, Reasons};
 pub use refusal::{Refusal, Refused, Wait};

@@ -9,6 +9,7 @@ use headgate_domain::{
     upstream::{Capability, Limits},
 };
 use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 
 /// One credential of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +127,25 @@ pub fn price(multiplier: Decimal, credit_ratio: Option<Decimal>) -> Option<Decim
     multiplier.checked_div(credit_ratio.unwrap_or(Decimal::ONE))
 }
 
+/// Why a group does not use a member for its money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Withheld {
+    /// It costs more than the group allows.
+    OverCap {
+        /// What one unit of list price costs.
+        #[schema(value_type = String)]
+        price: Decimal,
+        /// What the group allows.
+        #[schema(value_type = String)]
+        cap: Decimal,
+    },
+    /// What it costs is not known, or not any more, and the group uses nobody of whom that holds.
+    MultiplierUnknown,
+    /// Nothing is left there.
+    BalanceEmpty,
+}
+
 /// A group's members and the policy by which one is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
@@ -169,6 +189,19 @@ impl Pool {
             unknown_multiplier: UnknownMultiplier::default(),
             members: Vec::new(),
         }
+    }
+
+    /// Why a member is not used for its money; none: it is. The one place that compares with a cap, for decisions and
+    /// displays alike.
+    pub fn withholds(&self, member: &PoolMember) -> Option<Withheld> {
+        if let Some(cap) = self.max_multiplier {
+            match member.price() {
+                Some(price) if price > cap => return Some(Withheld::OverCap { price, cap }),
+                None if self.unknown_multiplier == UnknownMultiplier::Deny => return Some(Withheld::MultiplierUnknown),
+                Some(_) | None => {}
+            }
+        }
+        member.exhausted.then_some(Withheld::BalanceEmpty)
     }
 
     /// The group's policy with these members.

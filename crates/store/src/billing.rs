@@ -235,28 +235,6 @@ impl Database {
         Ok(is_ours)
     }
 
-    /// Sets or removes what a person says of the multiplier, and tells every process.
-    pub async fn set_manual_multiplier(
-        &self,
-        upstream: UpstreamId,
-        manual: Option<&ManualMultiplier>,
-        now: DateTime<Utc>,
-    ) -> Result<(), DatabaseError> {
-        let mut transaction = self.pool().begin().await?;
-        sqlx::query!(
-            "insert into headgate.billing_status (upstream_id, due_at, manual) values ($1, $2, $3)
-            on conflict (upstream_id) do update set manual = excluded.manual",
-            upstream.0,
-            now,
-            manual.map(Json) as _
-        )
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query!("select pg_notify($1, $2::bigint::text)", BILLING, upstream.0).execute(&mut *transaction).await?;
-        transaction.commit().await?;
-        Ok(())
-    }
-
     /// An upstream's snapshots of a span of time, oldest first, with the one before it.
     pub async fn billing_snapshots(
         &self,

@@ -10,6 +10,7 @@
 pub mod audit;
 pub mod billing;
 pub mod budgets;
+pub mod by_hand;
 pub mod charges;
 pub mod cluster;
 pub mod costs;

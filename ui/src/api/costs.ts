@@ -14,6 +14,10 @@ export type GroupElsewhere = Schemas["GroupElsewhere"];
 export type UpstreamCosts = Schemas["UpstreamCosts"];
 export type Comparison = Schemas["CostComparison"];
 export type FigurePair = Schemas["FigurePair"];
+export type PartElsewhere = Schemas["PartElsewhere"];
+type ChargesQuery = NonNullable<paths["/costs/{upstream}/charges"]["get"]["parameters"]["query"]>;
+export type WhichCharges = NonNullable<ChargesQuery["which"]>;
+export type VerdictSpan = NonNullable<ChargesQuery["window"]>;
 
 /** Money changes with every request: it is asked for again at most this often. */
 const REST_MS = 10_000;
@@ -53,13 +57,36 @@ export function useElsewhere(window: MaybeRefOrGetter<CostSpan>) {
   });
 }
 
-/** What an upstream said of itself, snapshot by snapshot. */
-export function useFigures(upstream: MaybeRefOrGetter<number>, window: MaybeRefOrGetter<CostSpan>) {
+/** What an upstream said of itself, snapshot by snapshot, with our own calls in between; 500 to a page. */
+export function useFigures(
+  upstream: MaybeRefOrGetter<number>,
+  window: MaybeRefOrGetter<CostSpan>,
+  page: MaybeRefOrGetter<number>,
+) {
   return useQuery({
-    queryKey: computed(() => ["costs", "figures", toValue(upstream), toValue(window)]),
+    queryKey: computed(() => ["costs", "figures", toValue(upstream), toValue(window), toValue(page)]),
     queryFn: ({ signal }) => {
-      const params = { path: { upstream: toValue(upstream) }, query: { window: toValue(window) } };
+      const query = { window: toValue(window), page: toValue(page) };
+      const params = { path: { upstream: toValue(upstream) }, query };
       return take(api.GET("/costs/{upstream}/figures", { params, signal }));
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Single charges against single requests, 50 to a page. */
+export function useCharges(
+  upstream: MaybeRefOrGetter<number>,
+  window: MaybeRefOrGetter<VerdictSpan>,
+  which: MaybeRefOrGetter<WhichCharges>,
+  page: MaybeRefOrGetter<number>,
+) {
+  return useQuery({
+    queryKey: computed(() => ["costs", "charges", toValue(upstream), toValue(window), toValue(which), toValue(page)]),
+    queryFn: ({ signal }) => {
+      const query = { window: toValue(window), which: toValue(which), page: toValue(page) };
+      const params = { path: { upstream: toValue(upstream) }, query };
+      return take(api.GET("/costs/{upstream}/charges", { params, signal }));
     },
     placeholderData: keepPreviousData,
   });

@@ -540,8 +540,8 @@ export interface paths {
                 query?: {
                     /** @description `1h`, `24h` or `7d`, until now. */
                     window?: "1h" | "24h" | "7d";
-                    /** @description `all`, `differing`, `ours` (requests without a charge) or `theirs` (charges without a request). */
-                    which?: "all" | "differing" | "ours" | "theirs";
+                    /** @description `all`, `matched` (charges with their request), `differing`, `ours` (requests without a charge) or `theirs` (charges without a request). */
+                    which?: "all" | "matched" | "differing" | "ours" | "theirs";
                     /** @description Which page, from 1. */
                     page?: number;
                     /** @description Rows of a page; 50, at most 200. */
@@ -646,13 +646,15 @@ export interface paths {
         };
         /**
          * What an upstream said of itself over a time
-         * @description Pairs of neighbouring snapshots: what comparisons are made from.
+         * @description Pairs of neighbouring snapshots with our own calls in between: what comparisons are made from.
          */
         get: {
             parameters: {
                 query?: {
                     /** @description `1h`, `24h`, `7d` or `30d`. */
                     window?: "1h" | "24h" | "7d" | "30d";
+                    /** @description Which 500 pairs, from 1: the newest. */
+                    page?: number;
                 };
                 header?: never;
                 path: {
@@ -2563,6 +2565,20 @@ export interface paths {
                     id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
                     q?: string;
+                    /**
+                     * @description Priced in full, or charged for and not; this and what follows is asked of the attempts at the upstream, if one is
+                     *     named.
+                     */
+                    priced?: boolean;
+                    /**
+                     * @description Whose tokens the upstream reported, are estimated by what passed through, or are unknown; or whose output was
+                     *     both reported and counted here.
+                     */
+                    tokens?: "reported" | "estimated" | "unknown" | "compared";
+                    /** @description Ended later than this. Without `since` a day before it is looked at. */
+                    ended_after?: string;
+                    /** @description Ended at this time or earlier. */
+                    ended_by?: string;
                     /** @description What `next` of the page before said. */
                     cursor?: string;
                     /** @description Page number from 1, with the total; instead of a cursor. */
@@ -2646,6 +2662,20 @@ export interface paths {
                     id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
                     q?: string;
+                    /**
+                     * @description Priced in full, or charged for and not; this and what follows is asked of the attempts at the upstream, if one is
+                     *     named.
+                     */
+                    priced?: boolean;
+                    /**
+                     * @description Whose tokens the upstream reported, are estimated by what passed through, or are unknown; or whose output was
+                     *     both reported and counted here.
+                     */
+                    tokens?: "reported" | "estimated" | "unknown" | "compared";
+                    /** @description Ended later than this. Without `since` a day before it is looked at. */
+                    ended_after?: string;
+                    /** @description Ended at this time or earlier. */
+                    ended_by?: string;
                     /** @description `csv` or `json` (one object a line). */
                     format?: "csv" | "json";
                 };
@@ -2725,6 +2755,20 @@ export interface paths {
                     id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
                     q?: string;
+                    /**
+                     * @description Priced in full, or charged for and not; this and what follows is asked of the attempts at the upstream, if one is
+                     *     named.
+                     */
+                    priced?: boolean;
+                    /**
+                     * @description Whose tokens the upstream reported, are estimated by what passed through, or are unknown; or whose output was
+                     *     both reported and counted here.
+                     */
+                    tokens?: "reported" | "estimated" | "unknown" | "compared";
+                    /** @description Ended later than this. Without `since` a day before it is looked at. */
+                    ended_after?: string;
+                    /** @description Ended at this time or earlier. */
+                    ended_by?: string;
                 };
                 header?: never;
                 path?: never;
@@ -2802,6 +2846,20 @@ export interface paths {
                     id?: string;
                     /** @description Beginning of the id, or part of address or user agent. */
                     q?: string;
+                    /**
+                     * @description Priced in full, or charged for and not; this and what follows is asked of the attempts at the upstream, if one is
+                     *     named.
+                     */
+                    priced?: boolean;
+                    /**
+                     * @description Whose tokens the upstream reported, are estimated by what passed through, or are unknown; or whose output was
+                     *     both reported and counted here.
+                     */
+                    tokens?: "reported" | "estimated" | "unknown" | "compared";
+                    /** @description Ended later than this. Without `since` a day before it is looked at. */
+                    ended_after?: string;
+                    /** @description Ended at this time or earlier. */
+                    ended_by?: string;
                 };
                 header?: never;
                 path?: never;
@@ -4480,6 +4538,8 @@ export interface components {
             multiplier_changed_at?: string | null;
             /** @description What one unit of list price costs: multiplier ÷ credit ratio. What caps are compared with. */
             price?: string | null;
+            /** @description Units of that for one of the currency that its figures are kept in; absent: it is the same. */
+            rate?: string | null;
             reason?: components["schemas"]["CostReason"] | null;
             /** @description What is left, in `currency`. */
             remaining?: string | null;
@@ -4597,6 +4657,29 @@ export interface components {
             percent: number;
             /** @description Over which span. */
             span: components["schemas"]["BudgetSpan"];
+        };
+        /** @description Attempts. */
+        Calls: {
+            /**
+             * Format: int64
+             * @description Those that may have been charged for.
+             */
+            charged: number;
+            /**
+             * Format: int64
+             * @description All of them.
+             */
+            made: number;
+            /**
+             * Format: int64
+             * @description Those of them that are priced in full.
+             */
+            priced: number;
+            /**
+             * Format: int64
+             * @description Those that have an amount, in full or as a lower bound.
+             */
+            with_amount: number;
         };
         CandidateView: components["schemas"]["Reason"] & {
             forecast?: components["schemas"]["Forecast"] | null;
@@ -4724,6 +4807,24 @@ export interface components {
          * @enum {string}
          */
         Class: "ok" | "client_gone" | "client_fault" | "content_policy" | "credential" | "exhausted" | "rate_limited" | "overloaded" | "model_missing" | "server" | "connect" | "slow_first" | "stalled" | "cut" | "broken" | "empty" | "deadline" | "untranslatable" | "gateway";
+        /** @description Output of attempts that was both reported and counted here. */
+        ComparedOutput: {
+            /**
+             * Format: int64
+             * @description Attempts.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description As it passed through.
+             */
+            observed: number;
+            /**
+             * Format: int64
+             * @description As it was reported.
+             */
+            reported: number;
+        };
         /** @description Recorded traffic, the configuration in force, and another one. */
         Comparison: {
             /** @description The configuration in force, replayed: how far it is from what happened is how far a replay can be trusted. */
@@ -4756,6 +4857,8 @@ export interface components {
              * @description From when.
              */
             since: string;
+            /** @description Groups and access keys of the other configuration with settings that a replay leaves out, at most a hundred. */
+            unreplayed: components["schemas"]["Unreplayed"][];
             /**
              * Format: date-time
              * @description Until when.
@@ -4793,6 +4896,7 @@ export interface components {
             remaining_ms?: number | null;
             /** @description The word. */
             state: components["schemas"]["State"];
+            withheld?: components["schemas"]["Withheld"] | null;
         };
         /** @description A cooldown that lasts. */
         CoolingView: {
@@ -4819,6 +4923,8 @@ export interface components {
             days_left?: number | null;
             /** @description Those of them where nothing is left. */
             empty: components["schemas"]["UpstreamId"][];
+            /** @description By how much they fell on a day of that week. */
+            falls_a_day?: string | null;
             /**
              * Format: date-time
              * @description When the oldest of these figures was told.
@@ -4876,7 +4982,7 @@ export interface components {
             list?: components["schemas"]["ListTrack"] | null;
             /** @description The newest multiplier known, at the end of the window. */
             multiplier?: string | null;
-            /** @description Its base changed within the window. */
+            /** @description The stated one changed within the window, at a time that nobody knows. */
             multiplier_changed: boolean;
             /** @description Pairs compared. */
             pairs: number;
@@ -4922,6 +5028,7 @@ export interface components {
             more: number;
             /** @description Newest first, at most 500. */
             pairs: components["schemas"]["FigurePair"][];
+            sums?: components["schemas"]["FigureSums"] | null;
             /**
              * Format: date-time
              * @description Up to this time.
@@ -5217,6 +5324,15 @@ export interface components {
             /** @enum {string} */
             type: "requests_stored";
         } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @enum {string} */
+            type: "withheld";
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+            /** @description Which of both. */
+            withheld: boolean;
+        } | {
             /** @enum {string} */
             type: "compared";
         } | {
@@ -5280,12 +5396,31 @@ export interface components {
             /** @description `timeouts.connect`, `members[1].priority`. */
             path: string;
         };
+        /** @description Our own calls of a time. */
+        FigureOurs: {
+            /**
+             * Format: int64
+             * @description How many may have been charged for.
+             */
+            calls: number;
+            /** @description What these cost at list price. */
+            list: string;
+            /**
+             * Format: int64
+             * @description Those of them that are priced in full.
+             */
+            priced: number;
+        };
         /** @description What changed from one snapshot to the next. */
         FigurePair: {
+            /** @description That was set by hand. */
+            by_hand: boolean;
             /** @description What was charged in between, by its counter. */
             charged?: string | null;
             /** @description The currency of the amounts. */
             currency: components["schemas"]["Currency"];
+            /** @description List price × mean multiplier, where a charge is compared with it. */
+            due?: string | null;
             /**
              * Format: date-time
              * @description The snapshot before.
@@ -5296,6 +5431,7 @@ export interface components {
             list?: string | null;
             /** @description The multiplier in force at its end. */
             multiplier?: string | null;
+            ours?: components["schemas"]["FigureOurs"] | null;
             /** @description What is left. */
             remaining?: string | null;
             /** @description By how much the balance fell. */
@@ -5305,6 +5441,17 @@ export interface components {
              * @description This one.
              */
             to: string;
+        };
+        /** @description What the pairs that are compared add up to. */
+        FigureSums: {
+            /** @description What was charged, or by how much the balance fell, where something was due. */
+            charged: string;
+            /** @description List price × multiplier. */
+            due: string;
+            /** @description List price that it states. */
+            list: string;
+            /** @description Our own calls. */
+            ours: components["schemas"]["FigureOurs"];
         };
         /** @description Something a person should know; most severe first. */
         Finding: components["schemas"]["What"] & {
@@ -5382,6 +5529,8 @@ export interface components {
             name: string;
             /** @description As it was: the upstreams that served, together. */
             was: components["schemas"]["Priced"];
+            /** @description What that adds up, by upstream and model. */
+            was_parts: components["schemas"]["PartElsewhere"][];
         };
         /**
          * Format: int64
@@ -5438,16 +5587,18 @@ export interface components {
              */
             at: string;
             class?: components["schemas"]["Class"] | null;
+            group?: components["schemas"]["GroupId"] | null;
             /** @description What. */
             kind: components["schemas"]["IncidentKind"];
             /** @description Whose. */
             upstream: components["schemas"]["UpstreamId"];
+            withheld?: components["schemas"]["Withheld"] | null;
         };
         /**
          * @description What happened to an upstream.
          * @enum {string}
          */
-        IncidentKind: "opened" | "closed" | "credential_rejected";
+        IncidentKind: "opened" | "closed" | "credential_rejected" | "withheld" | "returned";
         /** @description A row of the list. */
         Item: components["schemas"]["RequestRecord"] & {
             /** @description Its attempts in short, in order. */
@@ -5990,6 +6141,8 @@ export interface components {
         MemberElsewhere: components["schemas"]["Priced"] & {
             /** @description Its name. */
             name: string;
+            /** @description What that adds up, by model. */
+            parts: components["schemas"]["PartElsewhere"][];
             /**
              * Format: double
              * @description The share of the list price that it could have served: models it may not be asked for, or that have no price in
@@ -6191,15 +6344,19 @@ export interface components {
             /** @description The upstream's name. */
             upstream_name: components["schemas"]["Name"];
         };
-        /** @description A multiplier, from when it was seen. */
+        /** @description A multiplier, from when it was seen or set. */
         MultiplierStep: {
             /**
              * Format: date-time
-             * @description When it was first seen.
+             * @description When it was first seen, or set.
              */
             at: string;
-            /** @description How much. */
-            multiplier: string;
+            /** @description Who, as far as it is known; also of who took back what was set before. */
+            author?: string | null;
+            /** @description A person set it. */
+            by_hand: boolean;
+            /** @description How much; absent: what was set by hand was taken back, and none was stated. */
+            multiplier?: string | null;
         };
         /** @description A name of an upstream, group or key: 1–64 characters, unique per kind without regard to case. */
         Name: string;
@@ -6287,7 +6444,7 @@ export interface components {
              * @description Requests now in flight.
              */
             in_flight: number;
-            /** @description Turns of health in the last 24 hours, newest first. */
+            /** @description Turns of health in the last 24 hours, newest first, and how what lasts longer began. */
             incidents: components["schemas"]["Incident"][];
             /**
              * Format: double
@@ -6303,6 +6460,23 @@ export interface components {
             spent_yesterday?: components["schemas"]["Spend"] | null;
             /** @description The word. */
             status: components["schemas"]["Standing"];
+        };
+        /** @description The traffic for one model, as a sum is made of it. */
+        PartElsewhere: components["schemas"]["Priced"] & {
+            /**
+             * Format: int64
+             * @description Priced calls.
+             */
+            attempts: number;
+            /** @description The model asked for. */
+            model?: string | null;
+            /** @description The list's name of the price that holds there now, or the own rule's pattern; absent: none does. */
+            price?: string | null;
+            /** @description By which name the upstream is asked for it. */
+            sent?: string | null;
+            /** @description Its name. */
+            upstream?: string | null;
+            upstream_id?: components["schemas"]["UpstreamId"] | null;
         };
         /** @description Whether requests are taken. */
         Pause: {
@@ -7270,6 +7444,11 @@ export interface components {
              * @description Attempts.
              */
             attempts: number;
+            /**
+             * Format: date-time
+             * @description Where the time before, equally long, begins.
+             */
+            before_from: string;
             /** @description By what the rows are. */
             by: components["schemas"]["SpendBy"];
             /**
@@ -7344,6 +7523,8 @@ export interface components {
         State: "healthy" | "cooling" | "trying" | "down" | "over_cap" | "off";
         /** @description Figures over the requests that pass a filter. `direct_success` to `client_error` add up to `total`. */
         Stats: {
+            /** @description The attempts that they made; where a request is looked for by its upstream, those at it. */
+            calls: components["schemas"]["Calls"];
             /**
              * Format: int64
              * @description The client left.
@@ -7359,6 +7540,7 @@ export interface components {
              * @description Refused for what they are.
              */
             client_error: number;
+            compared?: components["schemas"]["ComparedOutput"] | null;
             /** @description What they cost, by currency; where a request is looked for by its upstream, what that upstream's attempts cost. */
             costs: components["schemas"]["Amount"][];
             /**
@@ -7660,18 +7842,37 @@ export interface components {
             attempts: number;
             /** @description The model asked for. */
             model?: string | null;
-            /** @description The name the upstream was asked for, where it is another one. */
+            /** @description The name the upstream was asked for most, where it is another one. */
             sent?: string | null;
             /** @description Its name. */
             upstream?: string | null;
             /** @description The upstream. */
             upstream_id: components["schemas"]["UpstreamId"];
         };
+        /** @description A group or an access key with settings that a replay leaves out. */
+        Unreplayed: {
+            /** @description Its name. */
+            name: string;
+            /** @description What it is. */
+            of: components["schemas"]["UnreplayedOf"];
+            /** @description The settings. */
+            settings: components["schemas"]["UnreplayedSetting"][];
+        };
+        /**
+         * @description What has such settings.
+         * @enum {string}
+         */
+        UnreplayedOf: "group" | "key";
+        /**
+         * @description A setting that a replay leaves out.
+         * @enum {string}
+         */
+        UnreplayedSetting: "limits" | "budget" | "queue";
         /** @description An upstream's billing and what was found about it. */
         UpstreamCosts: {
             /** @description What its billing says now. */
             billing: components["schemas"]["BillingView"];
-            /** @description Its multipliers of the last seven days, each from when it was seen. */
+            /** @description Its multipliers of the last seven days, each from when it was seen or set. */
             multipliers: components["schemas"]["MultiplierStep"][];
             /** @description Its name. */
             name: components["schemas"]["Name"];
@@ -7974,6 +8175,8 @@ export interface components {
             kind: "budget_spent";
         }) | {
             currency?: components["schemas"]["Currency"] | null;
+            /** @description Nothing is left, so that no group uses it. */
+            empty: boolean;
             /** @enum {string} */
             kind: "balance_low";
             /** @description Its name. */
@@ -8006,6 +8209,17 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description What one unit of list price costs. */
             price?: string | null;
+            /** @description The upstream. */
+            upstream: components["schemas"]["UpstreamId"];
+        } | {
+            /** @description The group. */
+            group: components["schemas"]["GroupId"];
+            /** @description The group's name. */
+            group_name: components["schemas"]["Name"];
+            /** @enum {string} */
+            kind: "multiplier_unknown";
+            /** @description Its name. */
+            name: components["schemas"]["Name"];
             /** @description The upstream. */
             upstream: components["schemas"]["UpstreamId"];
         } | {
@@ -8053,6 +8267,21 @@ export interface components {
             comparison: components["schemas"]["CostComparison"];
             /** @description `1h`, `24h` or `7d`. */
             window: string;
+        };
+        /** @description Why a group does not use a member for its money. */
+        Withheld: {
+            /** @description What the group allows. */
+            cap: string;
+            /** @enum {string} */
+            kind: "over_cap";
+            /** @description What one unit of list price costs. */
+            price: string;
+        } | {
+            /** @enum {string} */
+            kind: "multiplier_unknown";
+        } | {
+            /** @enum {string} */
+            kind: "balance_empty";
         };
     };
     responses: never;

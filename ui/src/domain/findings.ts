@@ -57,6 +57,7 @@ export function fixOf(finding: Finding): Fix {
     case "budget_spent":
       return { label: "overview.fix_budget", to: budgetPlace(finding) };
     case "over_cap":
+    case "multiplier_unknown":
       return {
         label: "overview.fix_cap",
         to: { name: "groups", params: { id: String(finding.group) }, query: { sheet: "rules" } },

@@ -20,6 +20,24 @@ describe("incidents", () => {
     expect(lines.get(3)).toMatchObject([{ kind: "rejected", length: 0 }]);
   });
 
+  it("of a group that leaves a member out are spans of their own, with why", () => {
+    const why = { kind: "over_cap" as const, price: "2.4", cap: "2" };
+    const lines = incidentLines(
+      [
+        { at: "2026-11-28T00:00:00Z", upstream: 1, kind: "withheld", class: null, group: 7, withheld: why },
+        { at: "2026-11-30T00:00:00Z", upstream: 1, kind: "withheld", class: null, group: 8, withheld: why },
+        { at: "2026-11-30T02:00:00Z", upstream: 1, kind: "opened", class: "server" },
+        { at: "2026-11-30T06:00:00Z", upstream: 1, kind: "returned", class: null, group: 8 },
+      ],
+      NOW,
+    );
+    expect(lines.get(1)).toMatchObject([
+      { from: 0, length: 1, kind: "withheld", group: 7, withheld: why },
+      { from: 0.5, length: 0.25, kind: "withheld", group: 8, until: "2026-11-30T06:00:00Z" },
+      { kind: "out", length: expect.closeTo(1 - 14 / 24) as number },
+    ]);
+  });
+
   it("of a breaker that opens again while open are one", () => {
     const opened = (at: string) => ({ at, upstream: 1, kind: "opened" as const, class: null });
     expect(incidentLines([opened("2026-11-30T01:00:00Z"), opened("2026-11-30T02:00:00Z")], NOW).get(1)).toHaveLength(1);

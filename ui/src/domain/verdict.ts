@@ -1,12 +1,10 @@
 /** What was found about an upstream's charges, in words. */
-import type { Comparison, CostSpan, UpstreamCosts } from "@/api/costs";
+import type { Comparison, CostSpan, UpstreamCosts, VerdictSpan } from "@/api/costs";
 import type { Kind } from "@/components/ui/StateMark.vue";
 import { text } from "@/i18n";
 import { formatNumber } from "@/i18n/format";
 
 /** The window of a comparison: there is none of a month. */
-export type VerdictSpan = "1h" | "24h" | "7d";
-
 export function verdictSpan(window: CostSpan): VerdictSpan {
   return window === "30d" ? "7d" : window;
 }

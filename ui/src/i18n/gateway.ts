@@ -138,7 +138,7 @@ export const SENTENCES: readonly (readonly [string, string])[] = [
   ["'until' is not after 'since'", "结束时间不晚于起始时间"],
   ["since is not before until", "起始时间不早于结束时间"],
   ["'upstream' is the name of the upstream", "upstream 是上游的名称"],
-  ["a multiplier is greater than 0", "倍率必须大于 0"],
+  ["a multiplier is greater than 0 and at most 1,000,000", "倍率必须大于 0 且不超过 1,000,000"],
   ["a proxy with user and password is set by applying a file", "带用户名和密码的代理请通过配置文件设置"],
   ["at most 400 days can be asked about", "最多可以查询 400 天"],
   ["it has no file name", "没有文件名"],

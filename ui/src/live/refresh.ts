@@ -11,6 +11,7 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   request_finished: [],
   requests_stored: ["overview", "upstreams", "members", "keys", "groups", "key-uses"],
   compared: ["costs"],
+  withheld: ["overview", "members", "groups", "upstreams"],
   probed: ["monitors", "probes"],
   alerted: [],
   alert_delivered: ["alerts", "alert-log"],

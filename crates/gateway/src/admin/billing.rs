@@ -15,9 +15,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::error::{
-    ApiError,
-    extract::{Body, Path},
+use super::{
+    error::{
+        ApiError,
+        extract::{Body, Path},
+    },
+    upstreams::AUTHOR,
 };
 use crate::{
     billing::{self, RefreshError},
@@ -65,6 +68,9 @@ pub(super) struct BillingView {
     pub(super) remaining: Option<Decimal>,
     /// The currency the site shows.
     pub(super) currency: Option<Currency>,
+    /// Units of that for one of the currency that its figures are kept in; absent: it is the same.
+    #[schema(value_type = Option<String>)]
+    rate: Option<Decimal>,
     /// There is no end to what is left.
     pub(super) unlimited: bool,
     /// Nothing is left: it is not used.
@@ -156,6 +162,7 @@ impl BillingView {
             multiplier_at: manual.map(|manual| manual.at).or(status.multiplier_at),
             remaining: shown(figures.and_then(|f| f.remaining)),
             currency,
+            rate: status.shown.map(|shown| shown.rate.normalize()),
             unlimited: status.unlimited,
             exhausted: standing.exhausted,
             group: status.group,
@@ -167,6 +174,9 @@ impl BillingView {
         }
     }
 }
+
+/// A larger multiplier is a slip of the hand.
+const MOST: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
 /// A multiplier set by hand.
 #[derive(Deserialize, ToSchema)]
@@ -223,8 +233,10 @@ async fn set(
     Path(id): Path<UpstreamId>,
     Body(body): Body<ManualBody>,
 ) -> Result<Json<BillingView>, ApiError> {
-    if body.multiplier <= Decimal::ZERO {
-        return Err(ApiError::bad_request("a multiplier is greater than 0").with_field("multiplier"));
+    if body.multiplier <= Decimal::ZERO || body.multiplier > MOST {
+        return Err(
+            ApiError::bad_request("a multiplier is greater than 0 and at most 1,000,000").with_field("multiplier")
+        );
     }
     let manual = ManualMultiplier { multiplier: body.multiplier, at: shared.clock.wall() };
     by_hand(&shared, id, Some(&manual)).await
@@ -243,7 +255,8 @@ async fn by_hand(
 ) -> Result<Json<BillingView>, ApiError> {
     view(shared, id)?;
     let database = shared.control.database()?;
-    let stored = database.set_manual_multiplier(id, manual, shared.clock.wall()).await;
+    let now = manual.map_or_else(|| shared.clock.wall(), |manual| manual.at);
+    let stored = database.set_manual_multiplier(id, manual, now, AUTHOR).await;
     stored.map_err(ControlError::from)?;
     billing::read(shared, &database, Some(id)).await;
     shared.verdicts.forget(id);

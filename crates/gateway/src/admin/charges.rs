@@ -67,6 +67,8 @@ enum Which {
     /// All.
     #[default]
     All,
+    /// Charges with their request.
+    Matched,
     /// Pairs that differ.
     Differing,
     /// Requests without a charge.
@@ -82,7 +84,7 @@ struct ChargesQuery {
     /// `1h`, `24h` or `7d`, until now.
     #[param(inline)]
     window: Span,
-    /// `all`, `differing`, `ours` (requests without a charge) or `theirs` (charges without a request).
+    /// `all`, `matched` (charges with their request), `differing`, `ours` (requests without a charge) or `theirs` (charges without a request).
     #[param(inline)]
     which: Which,
     /// Which page, from 1.
@@ -141,6 +143,7 @@ async fn charges(
     let (_, Reconciled { window, pairs, sums, is_cut }) = reconciled(&shared, id, query.window.window(&shared)).await?;
     let is_wanted = |pair: &Pair| match query.which {
         Which::All => true,
+        Which::Matched => pair.charge.is_some() && pair.request.is_some(),
         Which::Differing => !pair.differences.is_empty(),
         Which::Ours => pair.charge.is_none(),
         Which::Theirs => pair.request.is_none(),

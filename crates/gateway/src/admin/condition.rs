@@ -1,11 +1,11 @@
 //! An upstream's state in one word, with what it is due to and how long it lasts.
 
 use headgate_domain::{Class, Group, Member, Upstream, UpstreamId, audit::BreakerState};
-use headgate_routing::{CoolingView, UpstreamHealth, meaning};
+use headgate_routing::{CoolingView, UpstreamHealth, Withheld, meaning};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{billing::over_caps, snapshot::Snapshot};
+use crate::{billing::withheld, snapshot::Snapshot};
 
 /// The word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -19,7 +19,7 @@ pub(super) enum State {
     Trying,
     /// It needs a person: no usable credential.
     Down,
-    /// It costs more than the group allows.
+    /// It costs more than the group allows, or nobody knows what it costs and the group does not allow that.
     OverCap,
     /// It is switched off.
     Off,
@@ -45,6 +45,9 @@ pub(super) struct Condition {
     pub(super) remaining_ms: Option<u64>,
     /// It has credentials, and none of their secrets was found.
     pub(super) credentials_missing: bool,
+    /// Why the group does not use it for its money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) withheld: Option<Withheld>,
 }
 
 /// An upstream's condition.
@@ -64,16 +67,24 @@ pub(super) fn of_member(
     let known = condition(snapshot, upstream, health);
     let instead = |state| Condition { state, class: None, remaining_ms: None, ..known };
     if !member.enabled {
-        instead(State::Off)
-    } else if known.state.serves() && over_caps(snapshot, upstream).any(|(over, _)| over == group.id) {
-        instead(State::OverCap)
-    } else {
-        known
+        return instead(State::Off);
     }
+    let Some(why) = withheld(snapshot, group.id, upstream.id).filter(|_| known.state.serves()) else { return known };
+    let condition = match why {
+        Withheld::OverCap { .. } | Withheld::MultiplierUnknown => instead(State::OverCap),
+        Withheld::BalanceEmpty => Condition { class: Some(Class::Exhausted), ..instead(State::Down) },
+    };
+    Condition { withheld: Some(why), ..condition }
 }
 
 fn of(enabled: bool, credentials: usize, found: usize, health: &UpstreamHealth) -> Condition {
-    let is = |state, class, remaining_ms| Condition { state, class, remaining_ms, credentials_missing: false };
+    let is = |state, class, remaining_ms| Condition {
+        state,
+        class,
+        remaining_ms,
+        credentials_missing: false,
+        withheld: None,
+    };
     if !enabled {
         return is(State::Off, None, None);
     }

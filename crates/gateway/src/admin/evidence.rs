@@ -5,7 +5,10 @@ use std::sync::Arc;
 use axum::{body::Body, extract::State, response::Response};
 use chrono::{DateTime, SecondsFormat, Utc};
 use headgate_domain::{UpstreamId, Usage};
-use headgate_pricing::compare::{Comparison, Snapshot, Use, charges::Request};
+use headgate_pricing::{
+    by_hand::Set,
+    compare::{Comparison, Snapshot, Use, charges::Request},
+};
 use http::{HeaderValue, header};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -73,6 +76,8 @@ struct Content<'a> {
     comparison: &'a Comparison,
     /// What the upstream said of itself.
     snapshots: Vec<Value>,
+    /// Multipliers set by hand, which go before those it states: from when on, and how much; null: taken back.
+    multipliers_by_hand: Vec<Value>,
     /// Single charges and requests, with the ids of both sides and the prices used.
     pairs: &'a [Pair],
     /// Sums of the pairs.
@@ -151,6 +156,7 @@ fn document(
         head,
         comparison,
         snapshots: evidence.snapshots.iter().map(snapshot).collect(),
+        multipliers_by_hand: evidence.by_hand.sets().iter().map(set_by_hand).collect(),
         pairs: &reconciled.pairs,
         sums: &reconciled.sums,
         pairs_cut: reconciled.is_cut,
@@ -220,6 +226,10 @@ fn snapshot(snapshot: &Snapshot) -> Value {
     })
 }
 
+fn set_by_hand(set: &Set) -> Value {
+    json!({"at": set.at, "multiplier": set.multiplier.map(amount)})
+}
+
 fn one_use(one: &Use) -> Value {
     json!({"at": one.at, "list": one.list.map(amount), "complete": one.complete})
 }
@@ -285,6 +295,9 @@ fn table(
     for snapshot in &evidence.snapshots {
         writer.write_record(snapshot_row(snapshot)).map_err(unwritable)?;
     }
+    for set in evidence.by_hand.sets() {
+        writer.write_record(by_hand_row(set)).map_err(unwritable)?;
+    }
     for pair in &reconciled.pairs {
         let kind = match (&pair.charge, &pair.request) {
             (Some(_), Some(_)) => "pair",
@@ -319,6 +332,15 @@ fn snapshot_row(snapshot: &Snapshot) -> [String; 25] {
     *charged = or_nothing(snapshot.charged);
     *remaining = or_nothing(snapshot.remaining);
     *multiplier = or_nothing(snapshot.multiplier.as_ref().map(|multiplier| multiplier.at(snapshot.at)));
+    row
+}
+
+fn by_hand_row(set: &Set) -> [String; 25] {
+    let mut row: [String; 25] = Default::default();
+    let [kind, at, _, _, _, _, _, multiplier, ..] = &mut row;
+    *kind = if set.multiplier.is_some() { "multiplier set by hand" } else { "multiplier taken back" }.to_owned();
+    *at = moment(set.at);
+    *multiplier = set.multiplier.map(amount).unwrap_or_default();
     row
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::{AttemptRecord, ErrorSource, GroupId, KeyId, Protocol, RequestRecord, UpstreamId};
-use headgate_store::requests::{Filter, Item, Options, Paging, Stats, StatusWord};
+use headgate_store::requests::{Filter, Item, Options, Paging, Stats, StatusWord, TokensWord};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -57,7 +57,21 @@ pub(super) struct FilterQuery {
     id: Option<String>,
     /// Beginning of the id, or part of address or user agent.
     q: Option<String>,
+    /// Priced in full, or charged for and not; this and what follows is asked of the attempts at the upstream, if one is
+    /// named.
+    priced: Option<bool>,
+    /// Whose tokens the upstream reported, are estimated by what passed through, or are unknown; or whose output was
+    /// both reported and counted here.
+    #[param(inline)]
+    tokens: Option<TokensWord>,
+    /// Ended later than this. Without `since` a day before it is looked at.
+    ended_after: Option<DateTime<Utc>>,
+    /// Ended at this time or earlier.
+    ended_by: Option<DateTime<Utc>>,
 }
+
+/// How long before its end a request may have started.
+const LASTS: TimeDelta = TimeDelta::days(1);
 
 /// Which part of the list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -77,8 +91,8 @@ impl TryFrom<FilterQuery> for Filter {
     fn try_from(q: FilterQuery) -> Result<Self, ApiError> {
         let status = q.status.map(|word| word.parse::<StatusWord>()).transpose();
         Ok(Self {
-            since: q.since,
-            until: q.until,
+            since: q.since.or_else(|| q.ended_after?.checked_sub_signed(LASTS)),
+            until: q.until.or_else(|| q.ended_by?.checked_add_signed(TimeDelta::microseconds(1))),
             group: q.group.map(GroupId),
             key: q.key.map(KeyId),
             upstream: q.upstream.map(UpstreamId),
@@ -93,6 +107,10 @@ impl TryFrom<FilterQuery> for Filter {
             slow_ms: q.slow_ms,
             id: q.id,
             text: q.q,
+            priced: q.priced,
+            tokens: q.tokens,
+            ended_after: q.ended_after,
+            ended_by: q.ended_by,
         })
     }
 }

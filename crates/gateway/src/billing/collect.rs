@@ -20,6 +20,7 @@ use super::{
     read,
     standing::{credential, current, identity},
     sub2api::Sub2api,
+    withheld,
 };
 use crate::{
     control::ControlError,
@@ -75,6 +76,7 @@ pub async fn run(shared: Arc<Shared>) {
             concerns::tell(&shared, &database).await;
         }
         shared.publish_billing().await;
+        withheld::watch(&shared);
         tokio::time::sleep(LOOK).await;
     }
 }

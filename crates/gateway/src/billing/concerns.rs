@@ -9,14 +9,17 @@ use headgate_domain::{
     upstream::{Billing as Configured, BillingKind},
 };
 use headgate_pricing::compare::Status;
-use headgate_routing::{Subject, Turn, price};
+use headgate_routing::{Subject, Turn, Withheld};
 use headgate_store::{
     Database,
     billing::{BillingRow, BillingStatus, ToldConcerns},
 };
 use rust_decimal::Decimal;
 
-use super::standing::{STALE, current};
+use super::{
+    standing::{STALE, current},
+    withheld::withheld,
+};
 use crate::{alerts::Signal, shared::Shared, snapshot::Snapshot};
 
 /// How long a changed multiplier is shown.
@@ -51,12 +54,9 @@ pub fn over_caps<'a>(
     snapshot: &'a Snapshot,
     upstream: &'a Upstream,
 ) -> impl Iterator<Item = (GroupId, Decimal)> + use<'a> {
-    let multiplier = snapshot.standings.get(&upstream.id).and_then(|standing| standing.multiplier);
-    let price = multiplier.and_then(|m| price(m, upstream.spec.billing.credit_ratio));
-    snapshot.configuration.groups.iter().filter_map(move |group| {
-        let cap = group.spec.max_multiplier.filter(|cap| price.is_some_and(|price| price > *cap))?;
-        let is_member = group.spec.members.iter().any(|m| m.upstream == upstream.id && m.enabled);
-        is_member.then_some((group.id, cap))
+    snapshot.configuration.groups.iter().filter_map(move |group| match withheld(snapshot, group.id, upstream.id)? {
+        Withheld::OverCap { cap, .. } => Some((group.id, cap)),
+        Withheld::MultiplierUnknown | Withheld::BalanceEmpty => None,
     })
 }
 

@@ -6,10 +6,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::{AttemptRecord, UpstreamId};
 use headgate_pricing::{
     Currency,
-    compare::{Comparison, Reason, Snapshot, Use, Window, compare, spent},
-    schedule::Multiplier,
+    by_hand::ByHand,
+    compare::{Comparison, Counted, Reason, Snapshot, Use, Window, compare, counted, spent},
 };
-use headgate_store::{Database, DatabaseError, billing::Day};
+use headgate_store::{Database, DatabaseError, billing::Day, by_hand::in_order};
 use rust_decimal::Decimal;
 
 use crate::{prices::InForce, shared::Shared};
@@ -23,6 +23,8 @@ pub struct Evidence {
     pub snapshots: Vec<Snapshot>,
     /// What we have recorded.
     pub uses: Vec<Use>,
+    /// What persons said of its multiplier.
+    pub by_hand: ByHand,
 }
 
 impl Evidence {
@@ -36,11 +38,7 @@ impl Evidence {
     ) -> Result<Self, DatabaseError> {
         let mut snapshots = database.billing_snapshots(upstream, from, to).await?;
         snapshots.extend(newest.cloned());
-        if let Some(manual) = shared.billing.row(upstream).and_then(|row| row.manual) {
-            for snapshot in snapshots.iter_mut().filter(|s| s.at >= manual.at || s.multiplier.is_none()) {
-                snapshot.multiplier = Some(Multiplier::flat(manual.multiplier));
-            }
-        }
+        let sets: Vec<_> = database.multipliers_by_hand(&[upstream]).await?.into_iter().map(|(_, set)| set).collect();
         let from = snapshots.first().map_or(from, |first| first.at.min(from));
         let currency = snapshots.last().map(|s| s.currency).unwrap_or_default();
         // Without two snapshots there is no pair, whatever was used.
@@ -53,12 +51,25 @@ impl Evidence {
             Some(attempt) => Use { observed_at_most: at_most(&attempt, &prices, currency), ..one },
             None => one,
         });
-        Ok(Self { snapshots, uses: bounded.collect() })
+        Ok(Self { snapshots, uses: bounded.collect(), by_hand: in_order(&sets) })
     }
 
     /// Whether the upstream charged what it said.
     pub fn compare(&self, window: Window) -> Comparison {
-        compare(window, &self.snapshots, &self.uses)
+        compare(window, &self.snapshots, &self.uses, &self.by_hand)
+    }
+
+    /// The pairs of readings that the comparison is made of.
+    pub fn counted(&self, window: Window) -> Vec<Counted> {
+        counted(window, &self.snapshots, &self.uses, &self.by_hand)
+    }
+
+    /// The multiplier in force at a moment: a person's, else what was last stated before it or first after it.
+    pub fn multiplier(&self, at: DateTime<Utc>) -> Option<Decimal> {
+        let known = || self.snapshots.iter().filter(|snapshot| snapshot.multiplier.is_some());
+        let stated = || known().rfind(|snapshot| snapshot.at <= at).or_else(|| known().next());
+        let stated = || Some(stated()?.multiplier.as_ref()?.at(at));
+        self.by_hand.at(at).or_else(stated).or_else(|| self.by_hand.first())
     }
 }
 

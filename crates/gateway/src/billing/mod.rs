@@ -12,11 +12,15 @@ mod newapi;
 mod reconcile;
 mod standing;
 mod sub2api;
+mod withheld;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use chrono::{DateTime, Utc};
-use headgate_domain::UpstreamId;
+use headgate_domain::{GroupId, UpstreamId};
 use headgate_routing::Turn;
 use headgate_store::{
     Database,
@@ -33,6 +37,7 @@ pub use self::{
     evidence::Evidence,
     reconcile::{Pair, Reconciled, Sums},
     standing::{Known, Standing, current},
+    withheld::withheld,
 };
 use crate::{alerts::Signal, shared::Shared};
 
@@ -52,12 +57,21 @@ pub struct Billing {
     /// Held while rows are read or what people are told is noted in them: what this process tells it must not take
     /// for another's word.
     reading: tokio::sync::Mutex<()>,
+    /// All rows were read at least once.
+    was_read: AtomicBool,
+    /// Which groups do not use which upstreams for their money, as far as it was noted.
+    withheld: Mutex<Option<BTreeSet<(GroupId, UpstreamId)>>>,
 }
 
 impl Billing {
     /// What is known of an upstream.
     pub fn row(&self, upstream: UpstreamId) -> Option<BillingRow> {
         self.rows.lock().get(&upstream).cloned()
+    }
+
+    /// Whether what the database knows is known here.
+    fn was_read(&self) -> bool {
+        self.was_read.load(Ordering::Acquire)
     }
 
     fn set_told(&self, upstream: UpstreamId, told: ToldConcerns) {
@@ -101,6 +115,10 @@ pub async fn read(shared: &Shared, database: &Database, of: Option<UpstreamId>) 
         shared.alerts.tell(Signal::News { turn, is_heard: true });
     }
     shared.publish_billing().await;
+    if of.is_none() {
+        shared.billing.was_read.store(true, Ordering::Release);
+    }
+    withheld::watch(shared);
 }
 
 /// Removes snapshots that are older than `billing_retention`.
@@ -113,6 +131,9 @@ pub async fn forget_old(shared: &Shared, database: &Database) {
     let before = shared.clock.wall() - retention;
     if let Err(why) = database.forget_charges(before).await {
         tracing::warn!(error = %why, "old charges could not be removed; it is tried again in an hour");
+    }
+    if let Err(why) = database.forget_multipliers_by_hand(before).await {
+        tracing::warn!(error = %why, "old multipliers set by hand could not be removed; it is tried again in an hour");
     }
     if let Err(why) = database.forget_billing(before).await {
         tracing::warn!(error = %why, "old billing snapshots could not be removed; it is tried again in an hour");

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use headgate_domain::UpstreamId;
 use headgate_pricing::compare::{
-    Snapshot, Window,
+    Window,
     charges::{Charge, Difference, Match, Request, SKEW, match_up},
 };
 use headgate_store::{Database, DatabaseError, charges::MOST};
@@ -94,19 +94,12 @@ impl Reconciled {
         let charges = database.charges(upstream, from, to).await?;
         let mut requests = database.billed_requests(upstream, from, to).await?;
         for request in &mut requests {
-            request.multiplier = multiplier_at(&evidence.snapshots, request.began);
+            request.multiplier = evidence.multiplier(request.began);
         }
         let most = usize::try_from(MOST).unwrap_or(usize::MAX);
         let is_cut = charges.len() >= most || requests.len() >= most;
         Ok(Self { is_cut, window: Some(covered), ..reconcile(charges, requests, covered) })
     }
-}
-
-/// The multiplier that was last stated before a moment, or first after it.
-fn multiplier_at(snapshots: &[Snapshot], at: DateTime<Utc>) -> Option<Decimal> {
-    let known = || snapshots.iter().filter(|snapshot| snapshot.multiplier.is_some());
-    let of = known().rfind(|snapshot| snapshot.at <= at).or_else(|| known().next())?;
-    Some(of.multiplier.as_ref()?.at(at))
 }
 
 fn reconcile(charges: Vec<Charge>, requests: Vec<Request>, window: Window) -> Reconciled {

@@ -16,8 +16,11 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use self::verdict::{compare, spent};
-use crate::{currency::Currency, schedule::Multiplier};
+pub use self::{
+    pair::Counted,
+    verdict::{compare, counted, spent},
+};
+use crate::{by_hand::MOST_MULTIPLIER, currency::Currency, schedule::Multiplier};
 
 /// Whose traffic a figure covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -48,7 +51,7 @@ pub struct Snapshot {
     pub requests: Option<u64>,
     /// What is left.
     pub remaining: Option<Decimal>,
-    /// The multiplier in force from now on, with its schedule.
+    /// The multiplier it states from now on, with its schedule.
     pub multiplier: Option<Multiplier>,
     /// Whose the counters are.
     pub counters: Scope,
@@ -58,8 +61,6 @@ pub struct Snapshot {
 
 /// Amounts beyond this are no money: a thousand billion.
 const MOST: Decimal = Decimal::from_parts(3_567_587_328, 232, 0, false, 0);
-/// Multipliers beyond this are none.
-const MOST_MULTIPLIER: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
 impl Snapshot {
     /// The same without figures that cannot be: an upstream may say anything, and products of what it says must stay
@@ -274,7 +275,7 @@ pub struct Comparison {
     /// The newest multiplier known, at the end of the window.
     #[schema(value_type = Option<String>)]
     pub multiplier: Option<Decimal>,
-    /// Its base changed within the window.
+    /// The stated one changed within the window, at a time that nobody knows.
     pub multiplier_changed: bool,
     /// The list track, if both sides are there.
     pub list: Option<ListTrack>,

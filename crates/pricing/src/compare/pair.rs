@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use rust_decimal::Decimal;
 
 use super::{Skip, Snapshot, Use, Window};
-use crate::schedule::Bounded;
+use crate::{by_hand::ByHand, schedule::Bounded};
 
 /// How late an upstream may count a request.
 const LAG: TimeDelta = TimeDelta::seconds(60);
@@ -67,6 +67,42 @@ impl Local {
     }
 }
 
+/// A pair as a comparison counts it: what its figures are the sums of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    /// The snapshot before.
+    pub from: DateTime<Utc>,
+    /// The one after.
+    pub to: DateTime<Utc>,
+    /// Our own attempts in between.
+    pub calls: u64,
+    /// Those of them that are priced in full.
+    pub priced_calls: u64,
+    /// What these cost at list price.
+    pub priced: Decimal,
+    /// That, extended to what could not be priced; none: too little is.
+    pub estimate: Option<Decimal>,
+    /// The list price that the upstream states.
+    pub list: Option<Decimal>,
+    /// The mean multiplier.
+    pub multiplier: Option<Decimal>,
+}
+
+impl From<&Pair> for Counted {
+    fn from(pair: &Pair) -> Self {
+        Self {
+            from: pair.from,
+            to: pair.to,
+            calls: pair.local.requests,
+            priced_calls: pair.local.complete,
+            priced: pair.local.priced,
+            estimate: pair.local.estimate(),
+            list: pair.list,
+            multiplier: pair.multiplier.map(|mean| mean.value),
+        }
+    }
+}
+
 /// One pair, as far as it can be used.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
@@ -78,14 +114,20 @@ pub(super) struct Pair {
     pub requests: Option<u64>,
     /// The mean multiplier of the span.
     pub multiplier: Option<Bounded>,
-    /// The base was another one at the end, and when it changed is unknown.
+    /// The stated one was another at the end, and when it changed is unknown.
     pub changed: bool,
     pub local: Local,
 }
 
 impl Pair {
     /// What the two say, and what had to be left out. `None`: nothing.
-    pub fn between(a: &Snapshot, b: &Snapshot, uses: &[Use], skipped: &mut Vec<Skip>) -> Option<Self> {
+    pub fn between(
+        a: &Snapshot,
+        b: &Snapshot,
+        uses: &[Use],
+        by_hand: &ByHand,
+        skipped: &mut Vec<Skip>,
+    ) -> Option<Self> {
         for (broken, why) in [
             (b.at <= a.at, Skip::NoTime),
             (a.key != b.key, Skip::KeyChanged),
@@ -117,16 +159,18 @@ impl Pair {
             spent,
             requests: requests.flatten(),
             multiplier: None,
-            changed: a.multiplier.as_ref().zip(b.multiplier.as_ref()).is_some_and(|(a, b)| a != b),
+            changed: a.multiplier.as_ref().zip(b.multiplier.as_ref()).is_some_and(|(a, b)| a != b)
+                && by_hand.over(a.at, b.at).iter().any(|(.., set)| set.is_none()),
             local: Local::default(),
         };
-        let known = a.multiplier.as_ref().or(b.multiplier.as_ref());
+        let stated = a.multiplier.as_ref().or(b.multiplier.as_ref());
+        let in_force = |at| by_hand.at(at).or_else(|| Some(stated?.at(at))).or_else(|| by_hand.first());
         for one in within(uses, window) {
             let local = &mut pair.local;
             local.requests += 1;
             let Some(list) = one.list else { continue };
-            if let Some(known) = known {
-                local.weighted += list * known.at(one.at);
+            if let Some(multiplier) = in_force(one.at) {
+                local.weighted += list * multiplier;
             }
             if !one.complete {
                 local.partial += list;
@@ -140,20 +184,25 @@ impl Pair {
                 local.counted_requests += 1;
             }
         }
-        pair.multiplier = pair.mean(a, b);
+        pair.multiplier = pair.mean(a, b, by_hand);
         Some(pair)
     }
 
     /// The mean multiplier: by our own spending where that is known, otherwise by time.
-    fn mean(&self, a: &Snapshot, b: &Snapshot) -> Option<Bounded> {
-        let ends: Vec<Bounded> = [&a.multiplier, &b.multiplier]
-            .into_iter()
-            .flatten()
-            .map(|multiplier| multiplier.over(self.from, self.to))
-            .collect();
-        let low = ends.iter().map(|e| e.low).min()?;
-        let high = ends.iter().map(|e| e.high).max()?;
-        let by_time = ends.iter().map(|e| e.value).sum::<Decimal>() / Decimal::from(ends.len().max(1));
+    fn mean(&self, a: &Snapshot, b: &Snapshot, by_hand: &ByHand) -> Option<Bounded> {
+        let mut parts: Vec<(i64, Bounded)> = Vec::new();
+        for (from, to, set) in by_hand.over(self.from, self.to) {
+            let stated = || stated_over(a, b, from, to).or_else(|| Some(flat(by_hand.first()?)));
+            parts.push(((to - from).num_milliseconds(), set.map(flat).or_else(stated)?));
+        }
+        let low = parts.iter().map(|(_, part)| part.low).min()?;
+        let high = parts.iter().map(|(_, part)| part.high).max()?;
+        let whole: i64 = parts.iter().map(|(ms, _)| ms).sum();
+        let by_time = match parts.as_slice() {
+            [(_, only)] => only.value,
+            _ if whole == 0 => high,
+            all => all.iter().map(|(ms, part)| part.value * Decimal::from(*ms)).sum::<Decimal>() / Decimal::from(whole),
+        };
         let priced = self.local.priced + self.local.partial;
         if self.changed || priced.is_zero() || self.local.complete * 2 < self.local.requests {
             return Some(Bounded { value: by_time, low, high });
@@ -171,6 +220,21 @@ impl Pair {
     }
 }
 
+/// What the upstream stated over a span between two of its snapshots.
+fn stated_over(a: &Snapshot, b: &Snapshot, from: DateTime<Utc>, to: DateTime<Utc>) -> Option<Bounded> {
+    let ends: Vec<Bounded> =
+        [&a.multiplier, &b.multiplier].into_iter().flatten().map(|multiplier| multiplier.over(from, to)).collect();
+    Some(Bounded {
+        value: ends.iter().map(|e| e.value).sum::<Decimal>() / Decimal::from(ends.len().max(1)),
+        low: ends.iter().map(|e| e.low).min()?,
+        high: ends.iter().map(|e| e.high).max()?,
+    })
+}
+
+fn flat(value: Decimal) -> Bounded {
+    Bounded { value, low: value, high: value }
+}
+
 /// What ended within a window; `uses` in the order of time.
 fn within(uses: &[Use], window: Window) -> &[Use] {
     let begin = uses.partition_point(|u| u.at <= window.from);
@@ -183,6 +247,7 @@ pub(super) fn pairs(
     snapshots: &[Snapshot],
     uses: &[Use],
     window: Window,
+    by_hand: &ByHand,
     skipped: &mut Vec<Skip>,
 ) -> (usize, Vec<Pair>) {
     let first = snapshots.iter().rposition(|s| s.at <= window.from).unwrap_or(0);
@@ -190,7 +255,7 @@ pub(super) fn pairs(
     used.sort_by_key(|s| s.at);
     let mut found: Vec<Option<Pair>> = Vec::new();
     for (a, b) in used.iter().zip(used.iter().skip(1)) {
-        found.push(Pair::between(a, b, uses, skipped));
+        found.push(Pair::between(a, b, uses, by_hand, skipped));
     }
     let whole = |at: usize| found.get(at).is_some_and(Option::is_some);
     let outer: Vec<Vec<DateTime<Utc>>> = (0..found.len())

@@ -1,5 +1,8 @@
 use super::{Reason::*, Status::*, *};
-use crate::schedule::Peak;
+use crate::{
+    by_hand::{ByHand, Set},
+    schedule::Peak,
+};
 
 const T0: i64 = 1_780_000_000;
 
@@ -371,7 +374,7 @@ fn cases() -> Vec<Case> {
 #[test]
 fn verdicts() {
     for Case { name, snapshots, uses, says } in cases() {
-        let c = compare(hour(), &snapshots, &uses);
+        let c = compare(hour(), &snapshots, &uses, &ByHand::default());
         assert_eq!((c.status, c.reason), says, "{name}: {c:#?}");
     }
     assert!(cases().len() >= 34, "four of the reference and thirty of our own");
@@ -380,13 +383,13 @@ fn verdicts() {
 #[test]
 fn the_figures_are_those_of_the_reference() {
     let of = |list, charged, multiplier| {
-        compare(hour(), &pair(Some(list), Some(charged), Some(multiplier)), &[]).billing.unwrap()
+        compare(hour(), &pair(Some(list), Some(charged), Some(multiplier)), &[], &ByHand::default()).billing.unwrap()
     };
     assert_eq!(of("2.3799", "0.118995", "0.05").deviation, Decimal::ZERO);
     assert_eq!(of("1.318", "0.1714", "0.13").deviation, d("0.00006"));
     let over = of("2.02", "0.35", "0.15");
     assert_eq!((over.expected, over.deviation, over.tolerance), (d("0.3030"), d("0.0470"), d("0.030300")));
-    let only_local = compare(hour(), &pair(None, Some("4.96"), Some("1")), &[paid(30, "2.387")]);
+    let only_local = compare(hour(), &pair(None, Some("4.96"), Some("1")), &[paid(30, "2.387")], &ByHand::default());
     let billing = only_local.billing.unwrap();
     assert_eq!((billing.basis, billing.list, only_local.list), (Basis::Local, d("2.387"), None));
     assert_eq!(billing.observed_multiplier.unwrap().round_dp(3), d("2.078"));
@@ -399,7 +402,7 @@ fn a_peak_within_a_pair_is_integrated_and_by_spending_where_it_is_known() {
     let multiplier = Some(Multiplier { base: Decimal::ONE, peak: Some(peak) });
     let with = |charged: &str, uses: &[Use]| {
         let snapshots = keyed(pair(Some("10"), Some(charged), Some("1")), 0, |s| s.multiplier.clone_from(&multiplier));
-        compare(hour(), &snapshots, uses)
+        compare(hour(), &snapshots, uses, &ByHand::default())
     };
     // Half of the time is peak; when it was spent is unknown.
     let blind = with("20", &[]);
@@ -420,7 +423,8 @@ fn what_was_left_out_and_covered_is_said() {
         snap(60, Some("1"), Some("1"), Some("2")),
     ];
     three[2].remaining = Some(d("3"));
-    let c = compare(hour(), &three, &[paid(10, "9"), paid(40, "1"), unpriced(45), paid(60, "1"), paid(0, "5")]);
+    let uses = [paid(10, "9"), paid(40, "1"), unpriced(45), paid(60, "1"), paid(0, "5")];
+    let c = compare(hour(), &three, &uses, &ByHand::default());
     assert_eq!(c.skipped, [(Skip::CounterReset, 1)]);
     assert_eq!((c.snapshots, c.pairs, c.coverage.time), (3, 1, d("0.5")));
     assert_eq!((c.coverage.requests, c.coverage.priced, c.coverage.share), (3, 2, d("0.6667")));
@@ -430,9 +434,10 @@ fn what_was_left_out_and_covered_is_said() {
 #[test]
 fn figures_that_cannot_be_were_not_said() {
     assert_eq!(MOST.to_string(), "1000000000000");
-    let c = compare(hour(), &pair(Some("79228162514264337593543950335"), Some("1"), Some("1")), &[]);
+    let c =
+        compare(hour(), &pair(Some("79228162514264337593543950335"), Some("1"), Some("1")), &[], &ByHand::default());
     assert_eq!((c.status, c.reason), (CannotTell, ListUnknown));
-    let c = compare(hour(), &pair(Some("1"), Some("1"), Some("-1")), &[]);
+    let c = compare(hour(), &pair(Some("1"), Some("1"), Some("-1")), &[], &ByHand::default());
     assert_eq!((c.status, c.reason), (CannotTell, MultiplierUnknown));
 }
 
@@ -465,7 +470,7 @@ proptest::proptest! {
                 observed_at_most: None,
             })
             .collect();
-        let c = compare(hour(), &snapshots, &uses);
+        let c = compare(hour(), &snapshots, &uses, &ByHand::default());
         let share = |n: Decimal| Decimal::ZERO <= n && n <= Decimal::ONE;
         proptest::prop_assert!(share(c.coverage.share) && share(c.coverage.time), "{c:?}");
         proptest::prop_assert_eq!(c.status == CannotTell, c.billing.is_none() && c.status != Warning || c.reason == TrafficElsewhere);
@@ -489,7 +494,7 @@ fn say() -> impl proptest::strategy::Strategy<Value = Option<Decimal>> {
 fn elsewhere_is_an_amount() {
     let mut two = pair(Some("10"), Some("10"), Some("1"));
     two.iter_mut().for_each(|s| s.counters = Scope::Account);
-    let c = compare(hour(), &two, &[paid(30, "4")]);
+    let c = compare(hour(), &two, &[paid(30, "4")], &ByHand::default());
     assert_eq!(c.elsewhere, Some(d("6")));
 }
 
@@ -502,4 +507,53 @@ fn what_was_spent_is_what_was_charged_or_the_falls_of_the_balance() {
     assert_eq!(spent(hour(), &falls), Some(d("4")), "a top-up is no spending");
     assert_eq!(spent(hour(), &[snap(0, None, None, Some("1")), snap(60, None, None, Some("1"))]), None);
     assert_eq!(spent(hour(), &[]), None);
+}
+
+/// Minute and multiplier; none: taken back.
+type Said = (i64, Option<&'static str>);
+
+fn by_hand(sets: &[Said]) -> ByHand {
+    ByHand::new(sets.iter().map(|(minute, m)| Set { at: at(*minute), multiplier: m.map(d) }))
+}
+
+#[test]
+fn each_pair_is_judged_by_the_multiplier_that_was_set_by_hand_at_its_time() {
+    // It states 1 and charges 1 in the first half hour, and 2 after a person said so.
+    let three = [
+        snap(0, Some("0"), Some("0"), Some("1")),
+        snap(30, Some("10"), Some("10"), Some("1")),
+        snap(60, Some("20"), Some("30"), Some("1")),
+    ];
+    let cases: [(&str, &[Said], &str, Reason); 6] = [
+        ("nobody said anything", &[], "20", ChargedExceeded),
+        ("said between the pairs", &[(30, Some("2"))], "30", AsExpected),
+        ("said at first", &[(-600, Some("2"))], "40", AsExpected),
+        ("said and taken back", &[(-600, Some("2")), (-60, None)], "20", ChargedExceeded),
+        ("set for the first half alone", &[(-5, Some("2")), (30, None)], "30", AsExpected),
+        // When in that half hour it was spent, nobody knows: either may be right.
+        ("said in the middle of the second pair", &[(45, Some("2"))], "25", AsExpected),
+    ];
+    for (name, sets, due, reason) in cases {
+        let c = compare(hour(), &three, &[], &by_hand(sets));
+        let billing = c.billing.unwrap();
+        assert_eq!((billing.expected, c.reason), (d(due), reason), "{name}");
+        let pairs = counted(hour(), &three, &[], &by_hand(sets));
+        let sum: Decimal = pairs.iter().map(|pair| pair.list.unwrap() * pair.multiplier.unwrap()).sum();
+        assert_eq!(sum, billing.expected, "{name}: the pairs add up to it");
+    }
+}
+
+#[test]
+fn what_was_spent_before_and_after_a_change_by_hand_is_weighed_by_our_own_calls() {
+    let two = [snap(0, Some("0"), Some("0"), Some("1")), snap(60, Some("10"), Some("19"), Some("1"))];
+    let late = [paid(10, "1"), paid(50, "9")];
+    let c = compare(hour(), &two, &late, &by_hand(&[(30, Some("2"))]));
+    assert_eq!((c.billing.unwrap().expected, c.reason, c.multiplier_changed), (d("19"), AsExpected, false));
+}
+
+#[test]
+fn a_persons_word_stands_in_for_what_was_never_stated_even_before_it() {
+    let two = [snap(0, Some("0"), Some("0"), None), snap(60, Some("10"), Some("20"), None)];
+    let c = compare(hour(), &two, &[], &by_hand(&[(90, Some("2"))]));
+    assert_eq!((c.billing.unwrap().expected, c.reason, c.multiplier), (d("20"), AsExpected, Some(d("2"))));
 }

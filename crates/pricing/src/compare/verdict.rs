@@ -4,8 +4,9 @@ use rust_decimal::Decimal;
 
 use super::{
     Basis, BillingTrack, Comparison, Coverage, ListTrack, Reason, Scope, Skip, Snapshot, Status, Use, Window,
-    pair::{Local, Pair, pairs},
+    pair::{Counted, Local, Pair, pairs},
 };
+use crate::{by_hand::ByHand, currency::Currency};
 
 /// Amounts that are nothing.
 const NOTHING: Decimal = Decimal::from_parts(1, 0, 0, false, 9);
@@ -19,18 +20,12 @@ const BILLING_SHARE: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 const COUNTED_LEAST: u64 = 20;
 
 /// Compares what an upstream said with our own traffic over a window. Snapshots in the order of time; the last one
-/// before the window is needed for its left edge.
-pub fn compare(window: Window, snapshots: &[Snapshot], uses: &[Use]) -> Comparison {
+/// before the window is needed for its left edge. What persons set goes before what the snapshots state.
+pub fn compare(window: Window, snapshots: &[Snapshot], uses: &[Use], by_hand: &ByHand) -> Comparison {
     let mut skips = Vec::new();
     let snapshots: &[Snapshot] = &snapshots.iter().map(Snapshot::within_reason).collect::<Vec<_>>();
-    let mut uses = uses.to_vec();
-    uses.sort_by_key(|one| one.at);
-    let (used, mut pairs) = pairs(snapshots, &uses, window, &mut skips);
-    // Amounts of two currencies are never added: what counts is the newest.
+    let (used, currency, pairs) = counting(window, snapshots, uses, by_hand, &mut skips);
     let newest = snapshots.iter().filter(|s| s.at <= window.to).max_by_key(|s| s.at);
-    let currency = newest.map_or_else(Default::default, |s| s.currency);
-    let of_currency = |pair: &Pair| snapshots.iter().any(|s| s.at == pair.from && s.currency == currency);
-    pairs.retain(of_currency);
     let known = |s: &&Snapshot| s.at <= window.to && s.multiplier.is_some();
     let multiplier = snapshots.iter().filter(known).max_by_key(|s| s.at).and_then(|s| s.multiplier.as_ref());
     let widest = |of: fn(&Snapshot) -> Scope| {
@@ -48,11 +43,11 @@ pub fn compare(window: Window, snapshots: &[Snapshot], uses: &[Use]) -> Comparis
         currency,
         snapshots: used,
         pairs: pairs.len(),
-        skipped: counted(skips),
+        skipped: tally(skips),
         coverage: coverage(&local, &pairs, window),
         counters: widest(|s| s.counters),
         balance: widest(|s| s.balance),
-        multiplier: multiplier.map(|m| m.at(window.to)),
+        multiplier: by_hand.at(window.to).or_else(|| multiplier.map(|m| m.at(window.to))).or_else(|| by_hand.first()),
         multiplier_changed: pairs.iter().any(|p| p.changed),
         list: list_track(&pairs),
         billing: None,
@@ -72,12 +67,36 @@ pub fn compare(window: Window, snapshots: &[Snapshot], uses: &[Use]) -> Comparis
     comparison
 }
 
+/// The pairs that a comparison of a window is made of, the oldest first.
+pub fn counted(window: Window, snapshots: &[Snapshot], uses: &[Use], by_hand: &ByHand) -> Vec<Counted> {
+    let snapshots: Vec<Snapshot> = snapshots.iter().map(Snapshot::within_reason).collect();
+    let (.., pairs) = counting(window, &snapshots, uses, by_hand, &mut Vec::new());
+    pairs.iter().map(Counted::from).collect()
+}
+
+/// The number of snapshots of a window, their newest currency, and the pairs in it: amounts of two are never added.
+fn counting(
+    window: Window,
+    snapshots: &[Snapshot],
+    uses: &[Use],
+    by_hand: &ByHand,
+    skips: &mut Vec<Skip>,
+) -> (usize, Currency, Vec<Pair>) {
+    let mut uses = uses.to_vec();
+    uses.sort_by_key(|one| one.at);
+    let (used, mut pairs) = pairs(snapshots, &uses, window, by_hand, skips);
+    let newest = snapshots.iter().filter(|s| s.at <= window.to).max_by_key(|s| s.at);
+    let currency = newest.map_or_else(Default::default, |s| s.currency);
+    pairs.retain(|pair| snapshots.iter().any(|s| s.at == pair.from && s.currency == currency));
+    (used, currency, pairs)
+}
+
 /// What was spent at an upstream over a window, as far as its snapshots tell: what it charged, or else by how much the
 /// balance fell. `None`: they do not tell.
 pub fn spent(window: Window, snapshots: &[Snapshot]) -> Option<Decimal> {
     let snapshots: Vec<Snapshot> = snapshots.iter().map(Snapshot::within_reason).collect();
     let currency = snapshots.iter().filter(|s| s.at <= window.to).max_by_key(|s| s.at)?.currency;
-    let (_, pairs) = pairs(&snapshots, &[], window, &mut Vec::new());
+    let (_, pairs) = pairs(&snapshots, &[], window, &ByHand::default(), &mut Vec::new());
     let of_currency = |pair: &&Pair| snapshots.iter().any(|s| s.at == pair.from && s.currency == currency);
     let amounts = pairs.iter().filter(of_currency).filter_map(|pair| pair.charged.or(pair.spent));
     amounts.fold(None, |sum, amount| Some(sum.unwrap_or_default() + amount))
@@ -237,7 +256,7 @@ fn coverage(local: &Local, pairs: &[Pair], window: Window) -> Coverage {
     }
 }
 
-fn counted(mut skips: Vec<Skip>) -> Vec<(Skip, usize)> {
+fn tally(mut skips: Vec<Skip>) -> Vec<(Skip, usize)> {
     skips.sort_unstable();
     let mut all: Vec<(Skip, usize)> = Vec::new();
     for skip in skips {

@@ -45,6 +45,41 @@ pub struct Filter {
     pub id: Option<String>,
     /// Beginning of the id, or part of client address or user agent.
     pub text: Option<String>,
+    /// Priced in full, or not; what was not charged for is neither. This and what follows is asked of the attempts at
+    /// the upstream where there is one in the filter, and of the whole request otherwise.
+    pub priced: Option<bool>,
+    /// Where its tokens are from.
+    pub tokens: Option<TokensWord>,
+    /// Ended later than this.
+    pub ended_after: Option<DateTime<Utc>>,
+    /// Ended at this time or earlier.
+    pub ended_by: Option<DateTime<Utc>>,
+}
+
+/// Where tokens are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TokensWord {
+    /// The upstream reported them.
+    Reported,
+    /// They are estimated by what passed through.
+    Estimated,
+    /// Nobody knows them.
+    Unknown,
+    /// The output was both reported and counted here.
+    Compared,
+}
+
+impl TokensWord {
+    /// The word of the statements (`migrations/0010_traces.sql`).
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Estimated => "estimated",
+            Self::Unknown => "unknown",
+            Self::Compared => "compared",
+        }
+    }
 }
 
 /// The words of the status filter.

@@ -78,8 +78,9 @@ impl From<sqlx::Error> for ListError {
 }
 
 /// A statement over the filtered rows `r` of `headgate.requests`: `head` with its `from` and the condition on the
-/// upstream ($5), the other conditions, `tail`. Parameters from $21 are the statement's own. Plans
-/// are made for the values at hand (see `database.rs`), so an absent condition costs nothing.
+/// upstream ($5) and on what figures are made of ($21 to $24, see `migrations/0010_traces.sql`), the other conditions,
+/// `tail`. Parameters from $25 are the statement's own. Plans are made for the values at hand (see `database.rs`), so an
+/// absent condition costs nothing.
 macro_rules! filtered {
     ([$($head:tt)*], [$($tail:tt)*], $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
         sqlx::query!(
@@ -119,7 +120,11 @@ macro_rules! filtered {
             $bound.id_to,
             $bound.text,
             $bound.text_id_from,
-            $bound.text_id_to
+            $bound.text_id_to,
+            $filter.priced,
+            $filter.tokens.map($crate::requests::TokensWord::as_str),
+            $filter.ended_after,
+            $filter.ended_by
             $(, $own)*
         )
     };
@@ -138,7 +143,7 @@ macro_rules! rows {
             ), '[]') as "route!: Json<Vec<RouteStep>>"
             from (select r.* from "#
                 + $from],
-            [$order + " limit $23 offset $24) r order by r.started_at desc, r.id desc"],
+            [$order + " limit $27 offset $28) r order by r.started_at desc, r.id desc"],
             $filter,
             $bound
             $(, $own)*
@@ -163,11 +168,14 @@ impl Database {
                 "headgate.attempts u cross join lateral (
                     select * from headgate.requests q where q.started_at = u.started_at and q.id = u.request_id offset 0
                 ) r
-                where u.upstream_id = $5::bigint and u.number = (
+                where u.upstream_id = $5::bigint
+                    and headgate.attempt_passes(u, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)
+                    and u.number = (
                     select min(e.number) from headgate.attempts e where e.started_at = u.started_at
-                    and e.request_id = u.request_id and e.upstream_id = $5)",
+                    and e.request_id = u.request_id and e.upstream_id = $5
+                    and headgate.attempt_passes(e, $21, $22, $23, $24))",
                 " and ($1::timestamptz is null or u.started_at >= $1) and ($2::timestamptz is null or u.started_at < $2)
-                and ($21::timestamptz is null or (u.started_at, u.request_id) < ($21, $22::uuid))
+                and ($25::timestamptz is null or (u.started_at, u.request_id) < ($25, $26::uuid))
                 order by u.started_at desc, u.request_id desc",
                 filter,
                 bound,
@@ -183,8 +191,9 @@ impl Database {
             .collect()
         } else {
             rows!(
-                "headgate.requests r where $5::bigint is null",
-                " and ($21::timestamptz is null or (r.started_at, r.id) < ($21, $22::uuid))
+                "headgate.requests r where $5::bigint is null
+                    and headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)",
+                " and ($25::timestamptz is null or (r.started_at, r.id) < ($25, $26::uuid))
                 order by r.started_at desc, r.id desc",
                 filter,
                 bound,
@@ -212,9 +221,13 @@ impl Database {
                     [r#"select count(*) as "total!" from (select from headgate.requests r
                     where ($5::bigint is null or exists (select from headgate.attempts a
                     where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
+                    and headgate.attempt_passes(a, $21, $22, $23, $24)
                     and ($1::timestamptz is null or a.started_at >= $1)
-                    and ($2::timestamptz is null or a.started_at < $2)))"#],
-                    [" limit $21) r"],
+                    and ($2::timestamptz is null or a.started_at < $2)))
+                    and ($5::bigint is not null
+                        or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
+                    and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
+                    [" limit $25) r"],
                     filter,
                     bound,
                     TOTAL_MAX

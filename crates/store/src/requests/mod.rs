@@ -1,5 +1,6 @@
 //! Reading the requests: the filtered list, one request, figures over a filter, the values to filter by.
 
+mod calls;
 mod filter;
 mod list;
 mod recorded;
@@ -7,7 +8,8 @@ mod stats;
 mod sums;
 mod traffic;
 
-pub use filter::{BadFilter, Cursor, Filter, StatusWord};
+pub use calls::{Calls, Compared};
+pub use filter::{BadFilter, Cursor, Filter, StatusWord, TokensWord};
 pub use list::{Item, ListError, Page, Paging, RouteStep};
 pub use recorded::{Recorded, Traffic};
 pub use stats::{Amount, Options, Spend, Stats};

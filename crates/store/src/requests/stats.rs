@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     COUNTING,
-    filter::{Bound, Filter},
+    calls::{Calls, Compared, Paid},
+    filter::{Bound, Filter, TokensWord},
     list::{ListError, filtered},
 };
 use crate::database::{Database, DatabaseError};
@@ -57,6 +58,10 @@ pub struct Stats {
     pub charged: i64,
     /// How many of those are priced in full. Where it is fewer, the amounts are lower bounds or estimates.
     pub priced: i64,
+    /// The attempts that they made; where a request is looked for by its upstream, those at it.
+    pub calls: Calls,
+    /// Their output tokens as reported and as counted here, where just these are looked for.
+    pub compared: Option<Compared>,
 }
 
 /// An amount of money.
@@ -138,13 +143,21 @@ impl Database {
                 coalesce(sum(r.tokens_reasoning), 0)::bigint as "tokens_reasoning!",
                 count(r.cost_complete) as "charged!",
                 count(*) filter (where r.cost_complete) as "priced!",
+                coalesce(sum(r.attempt_count) filter (where r.attempt_count <= 1), 0)::bigint as "attempts_once!",
+                count(r.cost_complete) filter (where r.attempt_count <= 1) as "charged_once!",
+                count(*) filter (where r.cost_complete and r.attempt_count <= 1) as "priced_once!",
+                count(r.cost_currency) filter (where r.attempt_count <= 1) as "amounts_once!",
                 sum(r.cost) filter (where r.cost_currency = 'USD')::text as usd,
                 count(*) filter (where coalesce(r.cost_currency <> 'USD', r.attempt_count > 1)) as "other_currencies!"
             from headgate.requests r where ($5::bigint is null or exists (select from headgate.attempts a
                 where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
+                    and headgate.attempt_passes(a, $21, $22, $23, $24)
                     and ($1::timestamptz is null or a.started_at >= $1)
-                    and ($2::timestamptz is null or a.started_at < $2)))"#],
-            [" and r.endpoint <> $21"],
+                    and ($2::timestamptz is null or a.started_at < $2)))
+                and ($5::bigint is not null
+                    or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
+                and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
+            [" and r.endpoint <> $25"],
             filter,
             bound,
             COUNTING
@@ -158,9 +171,13 @@ impl Database {
                 percentile_cont(array[0.5, 0.95]) within group (order by r.duration_ms) as "duration: Vec<Option<f64>>"
             from headgate.requests r where ($5::bigint is null or exists (select from headgate.attempts a
                 where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
+                    and headgate.attempt_passes(a, $21, $22, $23, $24)
                     and ($1::timestamptz is null or a.started_at >= $1)
-                    and ($2::timestamptz is null or a.started_at < $2)))"#],
-            [" and r.endpoint <> $21 and ($22::int is null or get_byte(uuid_send(r.id), 15) < $22)"],
+                    and ($2::timestamptz is null or a.started_at < $2)))
+                and ($5::bigint is not null
+                    or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
+                and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
+            [" and r.endpoint <> $25 and ($26::int is null or get_byte(uuid_send(r.id), 15) < $26)"],
             filter,
             bound,
             COUNTING,
@@ -168,12 +185,28 @@ impl Database {
         )
         .fetch_one(self.pool())
         .await?;
-        let (charged, priced, costs) = if filter.upstream.is_some() {
+        let paid = if filter.upstream.is_some() {
             self.upstream_costs(filter, &bound).await?
-        } else if row.other_currencies > 0 {
-            (row.charged, row.priced, self.costs_by_currency(filter, &bound).await?)
         } else {
-            (row.charged, row.priced, amount("USD", row.usd.as_deref()).into_iter().collect())
+            let costs = if row.other_currencies > 0 {
+                self.costs_by_currency(filter, &bound).await?
+            } else {
+                amount("USD", row.usd.as_deref()).into_iter().collect()
+            };
+            let once = Calls {
+                made: row.attempts_once,
+                charged: row.charged_once,
+                priced: row.priced_once,
+                with_amount: row.amounts_once,
+            };
+            let again = if row.retried > 0 { self.calls_of_retried(filter, &bound).await? } else { Calls::default() };
+            Paid { calls: once + again, costs }
+        };
+        let (charged, priced) =
+            if filter.upstream.is_some() { (paid.calls.charged, paid.calls.priced) } else { (row.charged, row.priced) };
+        let compared = match filter.tokens {
+            Some(TokensWord::Compared) => Some(self.compared_output(filter, &bound).await?),
+            _ => None,
         };
         let at = |list: &Option<Vec<Option<f64>>>, n: usize| list.as_ref()?.get(n).copied().flatten();
         let mut stats = Stats {
@@ -195,9 +228,11 @@ impl Database {
             tokens_write: row.tokens_write,
             tokens_output: row.tokens_output,
             tokens_reasoning: row.tokens_reasoning,
-            costs,
+            costs: paid.costs,
             charged,
             priced,
+            calls: paid.calls,
+            compared,
         };
         stats.success_rate = stats.rate();
         Ok(stats)
@@ -238,8 +273,9 @@ impl Database {
                 select a.cost_currency, a.cost from headgate.attempts a
                 where r.cost_currency is null and r.attempt_count > 1
                     and a.started_at = r.started_at and a.request_id = r.id and a.cost_currency is not null
-            ) c where $5::bigint is null"#],
-            [" and r.endpoint <> $21 group by 1 order by 1"],
+            ) c where $5::bigint is null
+                and headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)"#],
+            [" and r.endpoint <> $25 group by 1 order by 1"],
             filter,
             bound,
             COUNTING
@@ -247,28 +283,6 @@ impl Database {
         .fetch_all(self.pool())
         .await?;
         Ok(rows.iter().filter_map(|row| amount(&row.currency, row.amount.as_deref())).collect())
-    }
-
-    /// Of the requests that pass, only the attempts at the upstream: how many may have been charged for, how many of
-    /// them are priced in full, and the amounts.
-    async fn upstream_costs(&self, filter: &Filter, bound: &Bound) -> Result<(i64, i64, Vec<Amount>), ListError> {
-        let rows = filtered!(
-            [r#"select c.cost_currency as currency, sum(c.cost)::text as amount,
-                count(*) filter (where c.usage_source is not null or c.outcome in ('success', 'partial')) as "charged!",
-                count(*) filter (where c.cost is not null and c.cost_gaps is null) as "priced!"
-            from headgate.requests r
-            join headgate.attempts c on c.started_at = r.started_at and c.request_id = r.id and c.upstream_id = $5
-                and ($1::timestamptz is null or c.started_at >= $1) and ($2::timestamptz is null or c.started_at < $2)
-            where true"#],
-            [" and r.endpoint <> $21 group by 1 order by 1"],
-            filter,
-            bound,
-            COUNTING
-        )
-        .fetch_all(self.pool())
-        .await?;
-        let costs = rows.iter().filter_map(|row| amount(row.currency.as_deref()?, row.amount.as_deref()));
-        Ok((rows.iter().map(|r| r.charged).sum(), rows.iter().map(|r| r.priced).sum(), costs.collect()))
     }
 
     /// Models, clients and error kinds of the newest 50,000 requests of a time, at most 200 of each.

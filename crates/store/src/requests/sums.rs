@@ -1,9 +1,10 @@
 //! Figures read from the sums of [`crate::rollup`]: exact counts and amounts, percentiles within 5 %.
 
 use super::{
+    calls::{Calls, Paid},
     filter::{Bound, Filter},
     list::ListError,
-    stats::{Amount, Stats, amount},
+    stats::{Stats, amount},
 };
 use crate::database::{Database, DatabaseError};
 
@@ -55,6 +56,10 @@ impl Filter {
             && self.error_source.is_none()
             && self.slow_ms.is_none()
             && self.id.is_none()
+            && self.priced.is_none()
+            && self.tokens.is_none()
+            && self.ended_after.is_none()
+            && self.ended_by.is_none()
             && bound.text.is_none()
             && !contradicts
     }
@@ -97,8 +102,7 @@ impl Database {
             bound.retried(),
         )
         .fetch_all(self.pool());
-        let (rows, (charged, priced, costs)) =
-            tokio::try_join!(async { Ok(requests.await?) }, self.summed_costs(filter, bound))?;
+        let (rows, paid) = tokio::try_join!(async { Ok(requests.await?) }, self.summed_costs(filter, bound))?;
         let (mut stats, mut ttft, mut duration) = (Stats::default(), Histogram::default(), Histogram::default());
         for row in &rows {
             stats.total += row.requests;
@@ -126,18 +130,18 @@ impl Database {
         (stats.p50_duration_ms, stats.p95_duration_ms) = (duration.percentile(0.5), duration.percentile(0.95));
         stats.success_rate = stats.rate();
         if filter.upstream.is_some() {
-            (stats.charged, stats.priced) = (charged, priced);
+            (stats.charged, stats.priced) = (paid.calls.charged, paid.calls.priced);
         }
-        stats.costs = costs;
+        stats.calls = paid.calls;
+        stats.costs = paid.costs;
         Ok(Some(stats))
     }
 
-    /// Of the attempts that the filter's requests made, or of those at its upstream: how many may have been charged
-    /// for, how many of them are priced in full, and the amounts.
-    async fn summed_costs(&self, filter: &Filter, bound: &Bound) -> Result<(i64, i64, Vec<Amount>), DatabaseError> {
+    /// Of the attempts that the filter's requests made, or of those at its upstream.
+    async fn summed_costs(&self, filter: &Filter, bound: &Bound) -> Result<Paid, DatabaseError> {
         let rows = sqlx::query!(
             r#"select currency, sum(cost)::text as amount, sum(charged)::bigint as "charged!",
-                sum(priced)::bigint as "priced!"
+                sum(priced)::bigint as "priced!", sum(attempts)::bigint as "attempts!"
             from headgate.attempts_in(coalesce($1, '-infinity'::timestamptz), coalesce($2, 'infinity'::timestamptz))
             where ($3::bigint is null or upstream_id = $3)
                 and ($4::bigint is null or group_id = $4) and ($5::bigint is null or key_id = $5)
@@ -158,8 +162,10 @@ impl Database {
         )
         .fetch_all(self.pool())
         .await?;
-        let costs = rows.iter().filter_map(|row| amount(row.currency.as_deref()?, row.amount.as_deref()));
-        Ok((rows.iter().map(|r| r.charged).sum(), rows.iter().map(|r| r.priced).sum(), costs.collect()))
+        Ok(Paid::of(rows.into_iter().map(|row| {
+            let calls = Calls { made: row.attempts, charged: row.charged, priced: row.priced, with_amount: 0 };
+            (calls, row.currency.and_then(|currency| amount(&currency, row.amount.as_deref())))
+        })))
     }
 
     async fn has_sums(&self, filter: &Filter) -> Result<bool, DatabaseError> {

@@ -7,7 +7,10 @@ use headgate_pricing::{
     compare::{Scope, Snapshot, charges::Charge},
     schedule::{Multiplier, Peak},
 };
-use headgate_store::billing::{BillingStatus, ManualMultiplier, ToldConcerns};
+use headgate_store::{
+    billing::{BillingStatus, ManualMultiplier, ToldConcerns},
+    by_hand::SetBy,
+};
 use rust_decimal::Decimal;
 
 use crate::support;
@@ -44,15 +47,39 @@ fn snapshot(hour: i64) -> Snapshot {
 async fn a_collection_is_kept_as_it_was_told_and_a_persons_word_beside_it() {
     let database = support::database().await;
     let manual = ManualMultiplier { multiplier: Decimal::TWO, at: at(0) };
-    database.set_manual_multiplier(UPSTREAM, Some(&manual), at(0)).await.unwrap();
+    database.set_manual_multiplier(UPSTREAM, Some(&manual), at(0), "somebody").await.unwrap();
     let told = snapshot(1);
     let status = BillingStatus { key: told.key, figures: Some(told.clone()), ..BillingStatus::default() };
     database.store_billing(UPSTREAM, &status, Some(&told), at(2)).await.unwrap();
     let (id, row) = database.billing(Some(UPSTREAM)).await.unwrap().remove(0);
     assert_eq!((id, row.due_at, row.manual, row.status), (UPSTREAM, at(2), Some(manual), status));
     assert_eq!(database.billing_snapshots(UPSTREAM, at(0), at(9)).await.unwrap(), [told]);
-    database.set_manual_multiplier(UPSTREAM, None, at(3)).await.unwrap();
+    database.set_manual_multiplier(UPSTREAM, None, at(3), "another").await.unwrap();
     assert_eq!(database.billing(None).await.unwrap().remove(0).1.manual, None);
+}
+
+#[tokio::test]
+async fn what_was_set_by_hand_is_remembered_with_its_author_as_long_as_it_held() {
+    let database = support::database().await;
+    let set = async |hour: i64, multiplier: Option<i64>, author: &str| {
+        let manual = multiplier.map(|m| ManualMultiplier { multiplier: Decimal::from(m), at: at(hour) });
+        database.set_manual_multiplier(UPSTREAM, manual.as_ref(), at(hour), author).await.unwrap();
+    };
+    set(1, Some(2), "one").await;
+    set(2, Some(3), "two").await;
+    set(5, None, "one").await;
+    let known = async || {
+        let all = database.multipliers_by_hand(&[UPSTREAM]).await.unwrap();
+        let told = |(_, s): (UpstreamId, SetBy)| ((s.set.at - at(0)).num_hours(), s.set.multiplier, s.author.unwrap());
+        all.into_iter().map(told).collect::<Vec<_>>()
+    };
+    let two = Some(Decimal::from(3));
+    let all = [(1, Some(Decimal::TWO), "one"), (2, two, "two"), (5, None, "one")];
+    assert_eq!(known().await, all.map(|(hour, m, author)| (hour, m, author.to_owned())));
+    database.forget_multipliers_by_hand(at(3)).await.unwrap();
+    assert_eq!(known().await.len(), 2, "what held at that time stays");
+    database.forget_multipliers_by_hand(at(9)).await.unwrap();
+    assert_eq!(known().await, [(5, None, "one".to_owned())]);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use headgate_domain::{GroupId, KeyId, UpstreamId};
 use headgate_store::{
     costs::Dimension,
-    requests::{Filter, Paging, StatusWord},
+    requests::{Filter, Paging, StatusWord, TokensWord},
 };
 
 use crate::{
@@ -54,7 +54,7 @@ async fn large_table() {
             'model', 'model-' || n % 30, 'client', 'client-' || n % 7,
             'outcome', case when n % 40 = 0 then 'failed' else 'success' end,
             'error_kind', case when n % 40 = 0 then 'timeout' || n % 3 end,
-            'attempt_count', case when n % 20 = 0 then 2 else 1 end,
+            'attempt_count', case when n % 20 = 0 then 2 else 1 end, 'cost_complete', n % 1000 <> 0,
             'duration_ms', 500 + n % 30000, 'ttft_ms', 100 + n % 3000)) x
         on conflict do nothing",
     )
@@ -66,6 +66,7 @@ async fn large_table() {
         "insert into headgate.attempts select x.* from headgate.requests r
         cross join (select * from headgate.attempts limit 1) a
         cross join jsonb_populate_record(null::headgate.attempts, to_jsonb(a) || jsonb_build_object(
+            'cost_gaps', case when r.cost_complete = false then array['no_price.cache_read'] end, 'completed_at', r.started_at,
             'request_id', r.id, 'started_at', r.started_at, 'upstream_id', case when r.duration_ms % 10000 = 777 then 99 else r.key_id % 20 end)) x
         on conflict do nothing",
     )
@@ -117,6 +118,12 @@ async fn large_table() {
         ("slow", Filter { slow_ms: Some(30_000), ..f() }),
         ("slow (none)", Filter { slow_ms: Some(3_000_000), ..f() }),
         ("id", Filter { id: Some("019cd83c".into()), ..f() }),
+        ("unpriced (rare)", Filter { priced: Some(false), ..f() }),
+        ("unpriced at an upstream (rare)", Filter { priced: Some(false), upstream: Some(UpstreamId(3)), ..f() }),
+        (
+            "counted twice at an upstream",
+            Filter { tokens: Some(TokensWord::Compared), upstream: Some(UpstreamId(3)), ..f() },
+        ),
         ("model and failed", Filter { model: Some("model-7".into()), status: Some(StatusWord::Failed), ..f() }),
     ];
     for (name, filter) in &cases {
@@ -129,6 +136,21 @@ async fn large_table() {
     timed("stats of a key's day", async || database.request_stats(&of_key).await.unwrap().total).await;
     let of_upstream = Filter { upstream: Some(UpstreamId(3)), ..day.clone() };
     timed("stats of an upstream's day", async || database.request_stats(&of_upstream).await.unwrap().total).await;
+    for (what, filter) in [
+        ("unpriced", Filter { priced: Some(false), ..day.clone() }),
+        ("unpriced at an upstream", Filter { priced: Some(false), ..of_upstream.clone() }),
+        ("counted twice at an upstream", Filter { tokens: Some(TokensWord::Compared), ..of_upstream.clone() }),
+        (
+            "ended in an hour at an upstream",
+            Filter {
+                ended_after: Some(until - Duration::from_secs(7_200)),
+                ended_by: Some(until - Duration::from_secs(3_600)),
+                ..of_upstream.clone()
+            },
+        ),
+    ] {
+        timed(&format!("stats of a day: {what}"), async || database.request_stats(&filter).await.unwrap().total).await;
+    }
     let off_the_quarter = Filter { since: Some(since + Duration::from_secs(200)), ..day.clone() };
     timed("stats of a day, ragged edge", async || database.request_stats(&off_the_quarter).await.unwrap().total).await;
     let week = Filter { since: Some(noon()), ..day.clone() };

@@ -1,9 +1,12 @@
 use chrono::{DateTime, Duration, Utc};
-use headgate_domain::{CostColumns, GroupId, KeyId, Outcome, UpstreamId, audit::Record};
+use headgate_domain::{
+    CostColumns, GroupId, KeyId, Outcome, UpstreamId, UsageSource,
+    audit::{Record, UsageColumns},
+};
 use headgate_store::{
     Database,
     prices::Repriced,
-    requests::{Filter, Stats, StatusWord},
+    requests::{Filter, Stats, StatusWord, TokensWord},
 };
 use rust_decimal::Decimal;
 
@@ -68,6 +71,13 @@ fn random(n: i64, dice: &mut Dice) -> Record {
                 ..CostColumns::default()
             };
             one.cost.cost_currency = one.cost.cost.map(|_| dice.pick(&currencies).into());
+            one.usage.usage_source = dice.pick(&[None, Some(UsageSource::Reported), Some(UsageSource::Observed)]);
+            one.usage.observed_output = dice.pick(&[None, Some(40)]);
+            one.completed_at = at + Duration::milliseconds(dice.id(600_000));
+            // What cannot have been charged for has no cost.
+            if !one.may_be_charged() {
+                one.cost = CostColumns::default();
+            }
             one
         })
         .collect();
@@ -76,12 +86,30 @@ fn random(n: i64, dice: &mut Dice) -> Record {
     record
 }
 
+/// Whether a cost, a usage and an end are such as a filter asks for. `charged`: whether it is priced in full, if it may
+/// have been charged for at all.
+fn passes(filter: &Filter, charged: Option<bool>, usage: &UsageColumns, end: DateTime<Utc>) -> bool {
+    let tokens = |word| match word {
+        TokensWord::Reported => usage.usage_source == Some(UsageSource::Reported),
+        TokensWord::Estimated => usage.usage_source == Some(UsageSource::Observed),
+        TokensWord::Unknown => usage.usage_source.is_none(),
+        TokensWord::Compared => usage.tokens_output.is_some() && usage.observed_output.is_some(),
+    };
+    filter.priced.is_none_or(|priced| charged == Some(priced))
+        && filter.tokens.is_none_or(tokens)
+        && filter.ended_after.is_none_or(|t| end > t)
+        && filter.ended_by.is_none_or(|t| end <= t)
+}
+
 /// What the figures of a filter should be, from the records themselves.
 fn expected(records: &[Record], filter: &Filter) -> Stats {
     let mut stats = Stats::default();
     let mut costs = std::collections::BTreeMap::<String, Decimal>::new();
     for Record { request: r, attempts } in records {
-        let of_upstream = |a: &&headgate_domain::AttemptRecord| filter.upstream.is_none_or(|u| a.upstream_id == u);
+        let of_upstream = |a: &&headgate_domain::AttemptRecord| {
+            let charged = a.may_be_charged().then(|| a.cost.is_complete());
+            filter.upstream.is_none_or(|u| a.upstream_id == u && passes(filter, charged, &a.usage, a.completed_at))
+        };
         let outcome_fits = match filter.status {
             None => true,
             Some(StatusWord::Ok) => r.outcome == Outcome::Success,
@@ -97,6 +125,7 @@ fn expected(records: &[Record], filter: &Filter) -> Stats {
             || filter.stream.is_some_and(|s| r.stream != s)
             || !outcome_fits
             || filter.upstream.is_some() && !attempts.iter().any(|a| of_upstream(&a))
+            || filter.upstream.is_none() && !passes(filter, r.cost.cost_complete, &r.usage, r.completed_at)
         {
             continue;
         }
@@ -117,6 +146,18 @@ fn expected(records: &[Record], filter: &Filter) -> Stats {
             if let Some((cost, currency)) = one.cost.cost.zip(one.cost.cost_currency.clone()) {
                 *costs.entry(currency).or_default() += cost;
             }
+            stats.calls.made += 1;
+            stats.calls.charged += i64::from(one.may_be_charged());
+            stats.calls.priced += i64::from(one.cost.is_complete());
+            stats.calls.with_amount += i64::from(one.cost.cost.is_some());
+            if let (Some(TokensWord::Compared), Some(reported), Some(observed)) =
+                (filter.tokens, one.usage.tokens_output, one.usage.observed_output)
+            {
+                let sums = stats.compared.get_or_insert_default();
+                sums.attempts += 1;
+                sums.reported += reported;
+                sums.observed += observed;
+            }
             if filter.upstream.is_some() {
                 stats.charged += i64::from(one.may_be_charged());
                 stats.priced += i64::from(one.cost.cost.is_some() && one.cost.cost_gaps.is_none());
@@ -132,6 +173,9 @@ fn expected(records: &[Record], filter: &Filter) -> Stats {
         amount: amount.normalize(),
     };
     stats.costs = costs.into_iter().map(amount).collect();
+    if filter.tokens == Some(TokensWord::Compared) {
+        stats.compared.get_or_insert_default();
+    }
     stats
 }
 
@@ -170,7 +214,7 @@ async fn sums_and_rows_together_are_what_rows_alone_are_for_any_time_and_filter(
         if round % 2 == 1 {
             database.roll_up(noon() + Duration::minutes(dice.id(200))).await.unwrap();
         }
-        for _ in 0..12 {
+        for _ in 0..24 {
             let since = noon() + Duration::seconds(dice.id(9_000));
             let aligned = dice.below(3) == 0;
             let (since, until) = if aligned {
@@ -187,6 +231,10 @@ async fn sums_and_rows_together_are_what_rows_alone_are_for_any_time_and_filter(
                 model: dice.pick(&[None, None, Some("model-b".into())]),
                 stream: dice.pick(&[None, None, Some(true)]),
                 status: dice.pick(&[None, None, Some(StatusWord::Ok), Some(StatusWord::FailoverSuccess)]),
+                priced: dice.pick(&[None, None, None, Some(true), Some(false)]),
+                tokens: dice.pick(&[None, None, None, Some(TokensWord::Compared), Some(TokensWord::Estimated)]),
+                ended_after: dice.pick(&[None, None, None, Some(since)]),
+                ended_by: dice.pick(&[None, None, None, Some(until)]),
                 ..Filter::default()
             };
             assert_eq!(figures(&database, &filter).await, expected(&stored, &filter), "round {round}: {filter:?}");

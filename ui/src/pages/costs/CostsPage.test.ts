@@ -58,6 +58,7 @@ const comparison = {
 const costs = {
   from: "2026-11-29T14:00:00Z",
   to: "2026-11-30T14:07:00Z",
+  before_from: "2026-11-28T13:53:00Z",
   by: "model",
   totals: [
     { currency: "USD", amount: "21.07", before: "18.5" },
@@ -124,7 +125,25 @@ const costs = {
   ],
 } as unknown as Costs;
 
-const member = (over: object) => ({ list: "10", multiplier_unknown: false, share: 1, success: 1, ...over });
+const part = {
+  upstream_id: null,
+  upstream: null,
+  model: "claude-sonnet-5",
+  sent: "sonnet",
+  price: "claude-sonnet-5",
+  attempts: 12,
+  list: "10",
+  charged: "8",
+  multiplier_unknown: false,
+};
+const member = (over: object) => ({
+  list: "10",
+  multiplier_unknown: false,
+  share: 1,
+  success: 1,
+  parts: [part],
+  ...over,
+});
 const elsewhere = {
   from: "2026-11-29T14:00:00Z",
   to: "2026-11-30T14:07:00Z",
@@ -135,6 +154,7 @@ const elsewhere = {
       attempts: 12,
       currency: "USD",
       was: { list: "20", charged: "16", multiplier_unknown: false },
+      was_parts: [part],
       members: [
         member({ upstream_id: 2, name: "relay-a", charged: "8", success: 0.968 }),
         member({ upstream_id: 3, name: "relay-b", charged: "24", multiplier_unknown: true }),
@@ -205,9 +225,14 @@ describe("the costs page", () => {
     expect(rows[1]).toMatch(/As it was.*\$16\.00.*\$20\.00 at list price/s);
     expect(rows[2]).toMatch(/relay-b.*\$24\.00.*50 % dearer · multiplier unknown, taken as 1/s);
     expect(rows[3]).toMatch(/direct.*\$1\.00.*could have served 25 % of it/s);
-    expect(links().some((href) => href.includes("from=2026-11-29T14:00:00Z&to=2026-11-30T14:07:00Z&group=1"))).toBe(
-      true,
-    );
+    document.querySelector<HTMLButtonElement>("[data-elsewhere='2']")?.click();
+    await flushPromises();
+    await flushPromises();
+    const part = textOf("[data-part]");
+    expect(part).toMatch(/claude-sonnet-5 → sonnet.*12.*claude-sonnet-5.*\$10\.00.*\$8\.00/s);
+    const time = "from=2026-11-29T14:00:00Z&to=2026-11-30T14:07:00Z";
+    expect(links().some((href) => href.includes(`${time}&group=1&model=claude-sonnet-5`))).toBe(true);
+    expect(links().some((href) => href.includes("/settings/prices?model=sonnet"))).toBe(true);
   });
 
   it("opens an upstream from the address, with its evidence and its multiplier", async () => {

@@ -1,20 +1,38 @@
-/** From a figure to the requests it came from. */
+/** From a figure to the rows it came from. */
 import type { RouteLocationRaw } from "vue-router";
 import type { Costs, SpendBy, SpendRow } from "@/api/costs";
 
-type Narrow = Partial<Record<SpendBy, string | number | null | undefined>>;
+type Narrow = Partial<Record<SpendBy | "priced" | "tokens", string | number | null | undefined>>;
 
-/** The requests of the time of these figures. */
-export function requestsOf(costs: Pick<Costs, "from" | "to">, narrow: Narrow = {}): RouteLocationRaw {
-  const query: Record<string, string> = { from: costs.from, to: costs.to };
+function narrowed(query: Record<string, string>, narrow: Narrow): RouteLocationRaw {
   for (const [name, value] of Object.entries(narrow)) {
     if (value !== null && value !== undefined) query[name] = encodeURIComponent(String(value));
   }
   return { name: "requests", query };
 }
 
+/** The requests of the time of these figures. */
+export function requestsOf(time: Pick<Costs, "from" | "to">, narrow: Narrow = {}): RouteLocationRaw {
+  return narrowed({ from: time.from, to: time.to }, narrow);
+}
+
+/** The requests that ended in a time: that is when bills count them. */
+export function requestsEnded(time: Pick<Costs, "from" | "to">, narrow: Narrow = {}): RouteLocationRaw {
+  return narrowed({ ended_from: time.from, ended_to: time.to }, narrow);
+}
+
 /** Those of a row; none where nothing was named, which no filter finds. */
-export function requestsOfRow(costs: Costs, row: SpendRow): RouteLocationRaw | undefined {
+export function requestsOfRow(costs: Costs, row: SpendRow, narrow: Narrow = {}): RouteLocationRaw | undefined {
   const value = costs.by === "model" ? row.name : row.id;
-  return value === null || value === undefined ? undefined : requestsOf(costs, { [costs.by]: value });
+  return value === null || value === undefined ? undefined : requestsOf(costs, { [costs.by]: value, ...narrow });
+}
+
+/** An upstream's readings, of the same window. */
+export function readingsOf(upstream: number, query: Record<string, unknown> = {}): RouteLocationRaw {
+  return { name: "costs", params: { id: String(upstream) }, query: query as Record<string, string> };
+}
+
+/** The price that a model is found under. */
+export function priceOf(model: string): RouteLocationRaw {
+  return { name: "settings", params: { section: "prices" }, query: { model } };
 }

@@ -15,10 +15,13 @@ export function useRequestFilters() {
   /** An exact time, as a figure elsewhere names it; it goes before the window. */
   const from = useUrlText("from", "", "page");
   const to = useUrlText("to", "", "page");
+  /** When requests ended, as figures of a bill name it: they are counted at their end. */
+  const endedFrom = useUrlText("ended_from", "", "page");
+  const endedTo = useUrlText("ended_to", "", "page");
   const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
-  const range = computed(() =>
-    isMoment(from.value) && isMoment(to.value) ? { from: from.value, to: to.value } : null,
-  );
+  const rangeOf = (begin: string, end: string) => (isMoment(begin) && isMoment(end) ? { from: begin, to: end } : null);
+  const range = computed(() => rangeOf(from.value, to.value));
+  const ended = computed(() => rangeOf(endedFrom.value, endedTo.value));
   const lists = {
     upstream: useUrlList("upstream", "page"),
     model: useUrlList("model", "page"),
@@ -32,6 +35,8 @@ export function useRequestFilters() {
     slow: useUrlList("slow", "page"),
     retried: useUrlList("retried", "page"),
     client: useUrlList("client", "page"),
+    priced: useUrlList("priced", "page"),
+    tokens: useUrlList("tokens", "page"),
   };
 
   const now = ref(Math.floor(Date.now() / MINUTE) * MINUTE);
@@ -45,7 +50,7 @@ export function useRequestFilters() {
     const number = (name: keyof typeof lists) => (first(name) ? Number(first(name)) : undefined);
     const yes = (name: keyof typeof lists) => (first(name) ? first(name) === "yes" : undefined);
     return {
-      since: range.value?.from ?? (span === null ? undefined : new Date(now.value - span).toISOString()),
+      since: range.value?.from ?? (span === null || ended.value ? undefined : new Date(now.value - span).toISOString()),
       until: range.value?.to,
       upstream: number("upstream"),
       key: number("key"),
@@ -59,6 +64,10 @@ export function useRequestFilters() {
       protocol: first("protocol") as RequestFilter["protocol"],
       stream: yes("stream"),
       retried: yes("retried"),
+      priced: yes("priced"),
+      tokens: first("tokens") as RequestFilter["tokens"],
+      ended_after: ended.value?.from,
+      ended_by: ended.value?.to,
       q: search.value.trim() || undefined,
     };
   });
@@ -68,14 +77,24 @@ export function useRequestFilters() {
     to.value = "";
   }
 
+  function clearEnded(): void {
+    endedFrom.value = "";
+    endedTo.value = "";
+  }
+
   const isFiltered = computed(
-    () => !!search.value || range.value !== null || Object.values(lists).some((list) => list.value.length > 0),
+    () =>
+      !!search.value ||
+      range.value !== null ||
+      ended.value !== null ||
+      Object.values(lists).some((list) => list.value.length > 0),
   );
   function clear(): void {
     search.value = "";
     clearRange();
+    clearEnded();
     for (const list of Object.values(lists)) list.value = [];
   }
 
-  return { search, window, range, clearRange, ...lists, filter, isFiltered, clear, moveOn };
+  return { search, window, range, clearRange, ended, clearEnded, ...lists, filter, isFiltered, clear, moveOn };
 }

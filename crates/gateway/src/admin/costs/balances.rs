@@ -1,10 +1,10 @@
-//! What is left at upstreams, and what they multiplied their prices by.
+//! What is left at upstreams.
 
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::{Name, UpstreamId};
-use headgate_pricing::{Currency, compare::Snapshot};
+use headgate_pricing::Currency;
 use headgate_store::{Database, DatabaseError};
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -16,9 +16,6 @@ use crate::shared::Shared;
 /// A month in quarters of a day.
 const BALANCE_STEP: TimeDelta = TimeDelta::hours(6);
 const BALANCE_POINTS: i32 = 121;
-/// A week in hours.
-const MULTIPLIER_STEP: TimeDelta = TimeDelta::hours(1);
-const MULTIPLIER_POINTS: i32 = 169;
 /// How far back falls of balances are looked at for how long they last, in points.
 const RECENT: usize = 29;
 
@@ -49,21 +46,14 @@ pub(super) struct Balance {
     oldest_at: Option<DateTime<Utc>>,
     /// Days it lasts if balances fall on as in the last week; absent where none fell.
     days_left: Option<f64>,
+    /// By how much they fell on a day of that week.
+    #[schema(value_type = Option<String>)]
+    falls_a_day: Option<Decimal>,
     /// The last 30 days.
     points: Vec<BalancePoint>,
 }
 
-/// A multiplier, from when it was seen.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub(super) struct MultiplierStep {
-    /// When it was first seen.
-    at: DateTime<Utc>,
-    /// How much.
-    #[schema(value_type = String)]
-    multiplier: Decimal,
-}
-
-fn moment(now: DateTime<Utc>, step: TimeDelta, count: i32, n: i32) -> DateTime<Utc> {
+pub(super) fn moment(now: DateTime<Utc>, step: TimeDelta, count: i32, n: i32) -> DateTime<Utc> {
     now - step.checked_mul(count - 1 - n).unwrap_or_default()
 }
 
@@ -85,6 +75,7 @@ pub(super) async fn balances(
             empty: Vec::new(),
             oldest_at: None,
             days_left: None,
+            falls_a_day: None,
             points: Vec::new(),
         });
         balance.amount += remaining;
@@ -111,7 +102,9 @@ pub(super) async fn balances(
             .collect();
         balance.amount = balance.amount.normalize();
         balance.points = course(&of_currency, now);
-        balance.days_left = lasts(balance.amount, &of_currency);
+        let fall = falls_a_day(&of_currency);
+        balance.days_left = fall.and_then(|fall| lasts(balance.amount, fall));
+        balance.falls_a_day = fall.map(|fall| fall.round_dp(4).normalize());
     }
     Ok(balances.into_values().collect())
 }
@@ -128,8 +121,8 @@ fn course(figures: &[(UpstreamId, i32, Decimal)], now: DateTime<Utc>) -> Vec<Bal
     sums.into_iter().map(point).collect()
 }
 
-/// Days that an amount lasts by the falls of the last week; what was topped up does not count.
-fn lasts(amount: Decimal, figures: &[(UpstreamId, i32, Decimal)]) -> Option<f64> {
+/// By how much balances fell on a day of the last week; what was topped up does not count. `None`: they did not.
+fn falls_a_day(figures: &[(UpstreamId, i32, Decimal)]) -> Option<Decimal> {
     let first = BALANCE_POINTS - i32::try_from(RECENT).unwrap_or_default();
     let mut fell = Decimal::ZERO;
     let (mut earliest, mut latest) = (BALANCE_POINTS, 0);
@@ -142,32 +135,14 @@ fn lasts(amount: Decimal, figures: &[(UpstreamId, i32, Decimal)]) -> Option<f64>
         }
         last = Some(*one);
     }
-    let days = f64::from(latest - earliest) * 0.25;
-    let (fell, amount) = (f64::try_from(fell).ok()?, f64::try_from(amount).ok()?);
-    (fell > 0.0 && amount > 0.0 && days > 0.0).then(|| (amount / (fell / days) * 10.0).round() / 10.0)
+    let days = Decimal::from(latest - earliest).checked_div(Decimal::from(4))?;
+    if days <= Decimal::ZERO { None } else { fell.checked_div(days).filter(|fall| *fall > Decimal::ZERO) }
 }
 
-/// Multipliers of the last week: a step for each change.
-pub(super) async fn multipliers(
-    database: &Database,
-    of: &[UpstreamId],
-    now: DateTime<Utc>,
-) -> Result<HashMap<UpstreamId, Vec<MultiplierStep>>, DatabaseError> {
-    let figures = database.figures_over(of, now, MULTIPLIER_STEP, MULTIPLIER_POINTS).await?;
-    let mut steps: HashMap<UpstreamId, Vec<MultiplierStep>> = HashMap::new();
-    for (id, n, snapshot) in figures {
-        let at = moment(now, MULTIPLIER_STEP, MULTIPLIER_POINTS, n);
-        let Some(multiplier) = at_moment(&snapshot, at) else { continue };
-        let own = steps.entry(id).or_default();
-        if own.last().is_none_or(|last| last.multiplier != multiplier) {
-            own.push(MultiplierStep { at, multiplier });
-        }
-    }
-    Ok(steps)
-}
-
-fn at_moment(snapshot: &Snapshot, at: DateTime<Utc>) -> Option<Decimal> {
-    Some(snapshot.multiplier.as_ref()?.at(at).normalize())
+/// Days that an amount lasts if it falls by so much on each.
+fn lasts(amount: Decimal, falls_a_day: Decimal) -> Option<f64> {
+    let days = f64::try_from(amount.checked_div(falls_a_day)?).ok()?;
+    (days > 0.0).then(|| (days * 10.0).round() / 10.0)
 }
 
 #[cfg(test)]
@@ -180,13 +155,14 @@ mod tests {
         // A unit in each quarter of a day, and a top-up in between.
         let figures: Vec<_> =
             (0..BALANCE_POINTS).map(|n| of(1, n, i64::from(if n < 110 { 300 - n } else { 900 - n }))).collect();
-        let left = lasts(Decimal::from(40), &figures).unwrap();
+        let days = |figures: &[_]| lasts(Decimal::from(40), falls_a_day(figures)?);
+        let left = days(&figures).unwrap();
         assert!((9.9..=10.8).contains(&left), "{left}");
-        assert_eq!(lasts(Decimal::from(40), &[of(1, 120, 5)]), None);
-        assert_eq!(lasts(Decimal::ZERO, &figures), None);
+        assert_eq!(falls_a_day(&[of(1, 120, 5)]), None);
+        assert_eq!(lasts(Decimal::ZERO, Decimal::ONE), None);
         // Two upstreams fall twice as fast.
         let both: Vec<_> =
             figures.iter().copied().chain(figures.iter().map(|(_, n, a)| (UpstreamId(2), *n, *a))).collect();
-        assert!(lasts(Decimal::from(40), &both).unwrap() < left * 0.55);
+        assert!(days(&both).unwrap() < left * 0.55);
     }
 }

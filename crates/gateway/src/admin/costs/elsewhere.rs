@@ -50,6 +50,8 @@ struct GroupElsewhere {
     currency: String,
     /// As it was: the upstreams that served, together.
     was: Priced,
+    /// What that adds up, by upstream and model.
+    was_parts: Vec<PartElsewhere>,
     /// Each member alone, the cheapest of those first that could have served all of it.
     members: Vec<MemberElsewhere>,
 }
@@ -77,11 +79,33 @@ struct MemberElsewhere {
     /// What it would have cost; of what it could have served.
     #[serde(flatten)]
     priced: Priced,
+    /// What that adds up, by model.
+    parts: Vec<PartElsewhere>,
     /// The share of the list price that it could have served: models it may not be asked for, or that have no price in
     /// this currency there, are not in it.
     share: f64,
     /// The share of its attempts in this time that were answered; absent: none were made.
     success: Option<f64>,
+}
+
+/// The traffic for one model, as a sum is made of it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+struct PartElsewhere {
+    /// The upstream that served; absent: any.
+    upstream_id: Option<UpstreamId>,
+    /// Its name.
+    upstream: Option<String>,
+    /// The model asked for.
+    model: Option<String>,
+    /// By which name the upstream is asked for it.
+    sent: Option<String>,
+    /// The list's name of the price that holds there now, or the own rule's pattern; absent: none does.
+    price: Option<String>,
+    /// Priced calls.
+    attempts: i64,
+    /// What they come to.
+    #[serde(flatten)]
+    priced: Priced,
 }
 
 /// What the traffic would have cost elsewhere
@@ -153,9 +177,15 @@ fn of_group(
 ) -> Option<GroupElsewhere> {
     let currency = most_used(traffic)?;
     let priced: Vec<&Traffic> = traffic.iter().copied().filter(|t| t.currency.as_deref() == Some(currency)).collect();
-    let mut was = Priced::default();
+    let name = |id: UpstreamId| group.endpoint(id).map(|endpoint| endpoint.name.to_string());
+    let (mut was, mut was_parts) = (Priced::default(), Parts::default());
     for one in &priced {
         was.add(one.cost, multiplier(one.upstream));
+        let here = one.sent.as_deref().and_then(|sent| prices.of(one.upstream, sent));
+        let part = was_parts.of(Some(one.upstream), one, one.sent.as_deref(), here.as_deref());
+        part.upstream = name(one.upstream);
+        part.attempts += one.attempts;
+        part.priced.add(one.cost, multiplier(one.upstream));
     }
     let mut members: Vec<MemberElsewhere> = group
         .pool
@@ -163,16 +193,20 @@ fn of_group(
         .iter()
         .filter(|member| member.upstream_enabled && member.member_enabled)
         .map(|member| {
-            let (mut all, mut served) = (Priced::default(), Decimal::ZERO);
+            let (mut all, mut served, mut parts) = (Priced::default(), Decimal::ZERO, Parts::default());
             for one in &priced {
-                if let Some(list) = list_at(group, member, one, prices) {
-                    all.add(list, factor(member));
+                if let Some(there) = list_at(group, member, one, prices) {
+                    all.add(there.list, factor(member));
                     served = served.saturating_add(one.cost);
+                    let part = parts.of(None, one, Some(&there.sent), there.price.as_deref());
+                    part.attempts += one.attempts;
+                    part.priced.add(there.list, factor(member));
                 }
             }
             MemberElsewhere {
                 upstream_id: member.upstream,
-                name: group.endpoint(member.upstream).map(|e| e.name.to_string()).unwrap_or_default(),
+                name: name(member.upstream).unwrap_or_default(),
+                parts: parts.sorted(),
                 share: served.checked_div(was.list).and_then(|share| share.to_f64()).unwrap_or(0.0),
                 success: success.get(&member.upstream).copied(),
                 priced: all,
@@ -189,6 +223,7 @@ fn of_group(
         attempts: priced.iter().map(|one| one.attempts).sum(),
         currency: currency.to_owned(),
         was: was.normalized(),
+        was_parts: was_parts.sorted(),
         members: members.into_iter().map(|m| MemberElsewhere { priced: m.priced.normalized(), ..m }).collect(),
     })
 }
@@ -205,6 +240,44 @@ fn most_used<'a>(traffic: &[&'a Traffic]) -> Option<&'a str> {
     sums.into_iter().filter(|(_, sum)| *sum > Decimal::ZERO).max_by_key(|(_, sum)| *sum).map(|(currency, _)| currency)
 }
 
+/// Parts of a sum.
+#[derive(Default)]
+struct Parts(Vec<PartElsewhere>);
+
+impl Parts {
+    fn of(
+        &mut self,
+        upstream: Option<UpstreamId>,
+        traffic: &Traffic,
+        sent: Option<&str>,
+        price: Option<&Price>,
+    ) -> &mut PartElsewhere {
+        let place = self.0.iter().position(|one| one.upstream_id == upstream && one.model == traffic.model);
+        let place = place.unwrap_or(self.0.len());
+        if place == self.0.len() {
+            self.0.push(PartElsewhere {
+                upstream_id: upstream,
+                upstream: None,
+                model: traffic.model.clone(),
+                sent: sent.map(str::to_owned),
+                price: price.map(|price| price.name.clone()),
+                attempts: 0,
+                priced: Priced::default(),
+            });
+        }
+        #[expect(clippy::indexing_slicing, reason = "it was found there, or put there")]
+        &mut self.0[place]
+    }
+
+    /// The dearest first.
+    fn sorted(self) -> Vec<PartElsewhere> {
+        let mut parts: Vec<_> =
+            self.0.into_iter().map(|one| PartElsewhere { priced: one.priced.normalized(), ..one }).collect();
+        parts.sort_by_key(|one| std::cmp::Reverse(one.priced.charged));
+        parts
+    }
+}
+
 impl Priced {
     fn add(&mut self, list: Decimal, multiplier: Option<Decimal>) {
         self.list = self.list.saturating_add(list);
@@ -218,21 +291,38 @@ impl Priced {
     }
 }
 
+/// Traffic at a member's list price.
+struct There {
+    list: Decimal,
+    /// By which name it would be asked for.
+    sent: String,
+    /// The price that holds there.
+    price: Option<Arc<Price>>,
+}
+
 /// What the traffic would be at the member's list price; none if it may not be asked for the model, or has no price for
 /// it in this currency.
-fn list_at(group: &Group, member: &PoolMember, traffic: &Traffic, prices: &Prices<'_>) -> Option<Decimal> {
+fn list_at(group: &Group, member: &PoolMember, traffic: &Traffic, prices: &Prices<'_>) -> Option<There> {
     let asked = strip_context_mark(traffic.model.as_deref()?);
     let pool: &Pool = group.pool_for(asked);
     // Of a virtual model only its targets can serve.
     let member = pool.members.iter().find(|m| m.upstream == member.upstream)?;
     let sent = member.models.resolve(asked)?;
-    if member.upstream == traffic.upstream {
-        return Some(traffic.cost);
-    }
+    let there = prices.of(member.upstream, &sent);
+    let list = if member.upstream == traffic.upstream {
+        traffic.cost
+    } else {
+        scaled(traffic, &sent, there.as_deref(), prices)?
+    };
+    Some(There { list, sent: sent.into_owned(), price: there })
+}
+
+/// Traffic at another upstream's price.
+fn scaled(traffic: &Traffic, sent: &str, there: Option<&Price>, prices: &Prices<'_>) -> Option<Decimal> {
     let here = traffic.sent.as_deref().and_then(|sent| prices.of(traffic.upstream, sent));
-    let Some(there) = prices.of(member.upstream, &sent) else {
+    let Some(there) = there else {
         // Nobody has a price for it any more: what it was stamped with holds for the same name.
-        return (here.is_none() && traffic.sent.as_deref() == Some(&*sent)).then_some(traffic.cost);
+        return (here.is_none() && traffic.sent.as_deref() == Some(sent)).then_some(traffic.cost);
     };
     if Some(there.entry.currency.as_str()) != traffic.currency.as_deref() {
         return None;
@@ -240,11 +330,11 @@ fn list_at(group: &Group, member: &PoolMember, traffic: &Traffic, prices: &Price
     match here {
         Some(here) if here.entry == there.entry => Some(traffic.cost),
         Some(here) => {
-            let (here, there) = (each(&here, traffic)?, each(&there, traffic)?);
+            let (here, there) = (each(&here, traffic)?, each(there, traffic)?);
             if here.is_zero() { None } else { traffic.cost.checked_mul(there)?.checked_div(here) }
         }
         // The price it was stamped with is gone: by the tokens alone.
-        None => each(&there, traffic)?.checked_mul(traffic.attempts.into()),
+        None => each(there, traffic)?.checked_mul(traffic.attempts.into()),
     }
 }
 
@@ -272,104 +362,4 @@ fn each(price: &Price, traffic: &Traffic) -> Option<Decimal> {
 }
 
 #[cfg(test)]
-mod tests {
-    use headgate_domain::Name;
-
-    use super::*;
-    use crate::prices::PriceBook;
-
-    const G: GroupId = GroupId(1);
-
-    fn member(id: i64, multiplier: Option<i64>) -> PoolMember {
-        let multiplier = multiplier.map(|tenths| Decimal::new(tenths, 1));
-        PoolMember { multiplier, ..PoolMember::new(UpstreamId(id), headgate_domain::UpstreamKind::Passthrough) }
-    }
-
-    fn group(members: Vec<PoolMember>) -> Group {
-        Group {
-            id: G,
-            name: Name::new("coding").unwrap(),
-            pool: Pool { members, ..Pool::new(G) },
-            budget: None,
-            strict: false,
-            queue: headgate_domain::group::Queue::default(),
-            aliases: HashMap::new(),
-            endpoints: Vec::new(),
-        }
-    }
-
-    fn traffic(upstream: i64, model: &str, cost: i64) -> Traffic {
-        Traffic {
-            group: Some(G),
-            upstream: UpstreamId(upstream),
-            model: Some(model.to_owned()),
-            sent: Some(model.to_owned()),
-            currency: Some("USD".to_owned()),
-            cost: cost.into(),
-            attempts: 10,
-            answered: 9,
-            tokens_fresh: 10_000,
-            tokens_read: 0,
-            tokens_write: 0,
-            tokens_output: 1000,
-        }
-    }
-
-    fn told(group: &Group, traffic: &[Traffic]) -> GroupElsewhere {
-        let book = PriceBook::default();
-        let now = book.now();
-        let prices = Prices { prices: &now, at: "2026-11-30T00:00:00Z".parse().unwrap() };
-        let own: Vec<_> = traffic.iter().collect();
-        let multiplier = |id| group.pool.members.iter().find(|m| m.upstream == id).and_then(factor);
-        of_group(group, &own, &prices, &success(traffic), multiplier).unwrap()
-    }
-
-    #[test]
-    fn the_same_list_price_at_each_members_multiplier_the_cheapest_first() {
-        let group = group(vec![member(1, Some(12)), member(2, Some(5)), member(3, None)]);
-        let all = [traffic(1, "claude-sonnet-4-5", 8), traffic(2, "claude-haiku-4-5", 2)];
-        let told = told(&group, &all);
-        assert_eq!((told.was.list, told.was.charged), (Decimal::TEN, Decimal::new(106, 1)));
-        let order: Vec<_> = told.members.iter().map(|m| (m.upstream_id.0, m.priced.charged)).collect();
-        assert_eq!(order, [(2, Decimal::from(5)), (3, Decimal::TEN), (1, Decimal::from(12))]);
-        assert!(told.members[1].priced.multiplier_unknown && !told.members[0].priced.multiplier_unknown);
-        assert_eq!((told.members[0].success, told.members[1].success), (Some(0.9), None));
-    }
-
-    #[test]
-    fn a_member_that_may_not_be_asked_for_a_model_is_told_by_what_it_could_have_served() {
-        let mut second = member(2, Some(1));
-        second.models.allow = vec!["claude-haiku-*".to_owned()];
-        let group = group(vec![member(1, Some(10)), second]);
-        let told = told(&group, &[traffic(1, "claude-sonnet-4-5", 8), traffic(1, "claude-haiku-4-5", 2)]);
-        assert_eq!(told.members[0].upstream_id, UpstreamId(1), "the other cannot serve all of it");
-        assert!((told.members[1].share - 0.2).abs() < 1e-9);
-        assert_eq!(told.members[1].priced.list, Decimal::TWO);
-    }
-
-    #[test]
-    fn another_model_under_the_name_is_priced_as_what_it_is() {
-        let mut second = member(2, Some(10));
-        second.models.map = [("claude-sonnet-4-5".to_owned(), "claude-haiku-4-5".to_owned())].into_iter().collect();
-        let group = group(vec![member(1, Some(10)), second]);
-        let told = told(&group, &[traffic(1, "claude-sonnet-4-5", 9)]);
-        // Sonnet 3 and 15, Haiku 1 and 5: a third.
-        assert_eq!((told.members[0].upstream_id, told.members[0].priced.list), (UpstreamId(2), Decimal::from(3)));
-    }
-
-    #[test]
-    fn a_model_without_a_price_of_today_costs_what_it_was_stamped_with() {
-        let group = group(vec![member(1, Some(10)), member(2, Some(5))]);
-        let told = told(&group, &[traffic(1, "no-such-model", 8)]);
-        assert_eq!((told.members[0].upstream_id, told.members[0].priced.charged), (UpstreamId(2), Decimal::from(4)));
-    }
-
-    #[test]
-    fn what_is_priced_in_another_currency_is_left_out() {
-        let group = group(vec![member(1, Some(10))]);
-        let foreign = Traffic { currency: Some("CNY".to_owned()), ..traffic(1, "x", 3) };
-        let unpriced = Traffic { currency: None, cost: Decimal::ZERO, ..traffic(1, "y", 0) };
-        let told = told(&group, &[traffic(1, "claude-sonnet-4-5", 9), foreign, unpriced]);
-        assert_eq!((told.currency.as_str(), told.was.list, told.attempts), ("USD", Decimal::from(9), 10));
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 mod balances;
 mod elsewhere;
 mod figures;
+mod multipliers;
 mod notes;
 mod spend;
 
@@ -17,7 +18,8 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
-    balances::{Balance, MultiplierStep, balances, multipliers},
+    balances::{Balance, balances},
+    multipliers::{MultiplierStep, multipliers},
     notes::{TokenCheck, Unpriced, notes},
     spend::Spent,
 };
@@ -49,6 +51,15 @@ enum Span {
 }
 
 impl Span {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Hour => "1h",
+            Self::Day => "24h",
+            Self::Week => "7d",
+            Self::Month => "30d",
+        }
+    }
+
     fn length(self) -> TimeDelta {
         match self {
             Self::Hour => TimeDelta::hours(1),
@@ -103,7 +114,7 @@ struct UpstreamCosts {
     billing: BillingView,
     /// The comparison over the last hour, day and week; absent while it is being made for the first time.
     windows: Option<Vec<WindowView>>,
-    /// Its multipliers of the last seven days, each from when it was seen.
+    /// Its multipliers of the last seven days, each from when it was seen or set.
     multipliers: Vec<MultiplierStep>,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Unpriced {
     upstream: Option<String>,
     /// The model asked for.
     model: Option<String>,
-    /// The name the upstream was asked for, where it is another one.
+    /// The name the upstream was asked for most, where it is another one.
     sent: Option<String>,
     /// Attempts that may have been charged for and are not priced in full.
     attempts: i64,
@@ -57,21 +57,42 @@ pub(super) async fn notes(
     let notes = database.spend_notes(from, to).await?;
     let names = names(database, configuration, Dimension::Upstream, notes.iter().map(|note| note.upstream.0)).await?;
     let name = |id: UpstreamId| names.get(&id.0).map(|(name, _)| name.clone());
-    let unpriced = notes.iter().filter(|note| note.priced < note.charged).map(|note| Unpriced {
-        upstream_id: note.upstream,
-        upstream: name(note.upstream),
-        model: note.model.clone(),
-        sent: note.sent.clone().filter(|sent| Some(sent) != note.model.as_ref()),
-        attempts: note.charged - note.priced,
-    });
-    let tokens = notes.iter().filter(|note| note.compared > 0).map(|note| TokenCheck {
-        upstream_id: note.upstream,
-        upstream: name(note.upstream),
-        model: note.model.clone(),
-        attempts: note.compared,
-        reported: note.reported_output,
-        observed: note.observed_output,
-        ratio: ratio(note.reported_output, note.observed_output),
-    });
-    Ok((unpriced.collect(), tokens.collect()))
+    // One row for each upstream and model asked for: that is what requests are looked for by.
+    let mut unpriced: Vec<Unpriced> = Vec::new();
+    let mut tokens: Vec<TokenCheck> = Vec::new();
+    for note in &notes {
+        let (missing, model) = (note.charged - note.priced, &note.model);
+        let known = unpriced.iter_mut().find(|one| one.upstream_id == note.upstream && one.model == *model);
+        match known {
+            _ if missing <= 0 => {}
+            Some(one) => one.attempts += missing,
+            None => unpriced.push(Unpriced {
+                upstream_id: note.upstream,
+                upstream: name(note.upstream),
+                model: model.clone(),
+                sent: note.sent.clone().filter(|sent| Some(sent) != model.as_ref()),
+                attempts: missing,
+            }),
+        }
+        let known = tokens.iter_mut().find(|one| one.upstream_id == note.upstream && one.model == *model);
+        match known {
+            _ if note.compared <= 0 => {}
+            Some(one) => {
+                one.attempts += note.compared;
+                one.reported += note.reported_output;
+                one.observed += note.observed_output;
+                one.ratio = ratio(one.reported, one.observed);
+            }
+            None => tokens.push(TokenCheck {
+                upstream_id: note.upstream,
+                upstream: name(note.upstream),
+                model: model.clone(),
+                attempts: note.compared,
+                reported: note.reported_output,
+                observed: note.observed_output,
+                ratio: ratio(note.reported_output, note.observed_output),
+            }),
+        }
+    }
+    Ok((unpriced, tokens))
 }

@@ -92,6 +92,8 @@ pub(super) struct Spent {
     from: DateTime<Utc>,
     /// Before this moment.
     to: DateTime<Utc>,
+    /// Where the time before, equally long, begins.
+    before_from: DateTime<Utc>,
     /// By what the rows are.
     by: Dimension,
     /// The sums; the currency of most attempts first.
@@ -292,6 +294,7 @@ fn add_up(
     Spent {
         from,
         to,
+        before_from: from - (to - from),
         by,
         totals: totals.iter().map(total).collect(),
         attempts,

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use headgate_domain::{BudgetLevel, BudgetOwner, BudgetSpan, Class, Concern, GroupId, Name, UpstreamId};
 use headgate_pricing::{Currency, compare::Reason};
+use headgate_routing::Withheld;
 use rust_decimal::Decimal;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -116,6 +117,8 @@ pub(super) enum What {
         remaining: Option<Decimal>,
         /// The currency the site shows.
         currency: Option<Currency>,
+        /// Nothing is left, so that no group uses it.
+        empty: bool,
     },
     /// An upstream states another multiplier than a day ago.
     MultiplierChanged {
@@ -146,6 +149,17 @@ pub(super) enum What {
         /// The group's cap.
         #[schema(value_type = Option<String>)]
         cap: Option<Decimal>,
+    },
+    /// A group does not use an upstream because nobody knows what it costs.
+    MultiplierUnknown {
+        /// The upstream.
+        upstream: UpstreamId,
+        /// Its name.
+        name: Name,
+        /// The group.
+        group: GroupId,
+        /// The group's name.
+        group_name: Name,
     },
     /// An upstream's billing could not be read for longer than half an hour.
     CollectionFailing {
@@ -194,6 +208,8 @@ impl What {
             Self::ModelGone { name, model, .. } => Some(Cause::ModelGone { name, model }),
             Self::BudgetSpent { name, share, .. } => (share >= 1.0).then_some(Cause::BudgetSpent(name)),
             Self::OverCap { name, .. } => Some(Cause::OverCap(name)),
+            Self::MultiplierUnknown { name, .. } => Some(Cause::MultiplierUnknown(name)),
+            Self::BalanceLow { name, empty: true, .. } => Some(Cause::BalanceEmpty(name)),
             Self::BalanceLow { .. }
             | Self::MultiplierChanged { .. }
             | Self::CollectionFailing { .. }
@@ -238,7 +254,9 @@ fn money(shared: &Shared, snapshot: &Snapshot) -> Vec<Finding> {
             let (severity, what) = match concern {
                 Concern::BalanceLow => {
                     let (remaining, currency) = (told.remaining, told.currency);
-                    (Severity::Info, What::BalanceLow { upstream, name, remaining, currency })
+                    let empty = told.exhausted;
+                    let severity = if empty { Severity::Degraded } else { Severity::Info };
+                    (severity, What::BalanceLow { upstream, name, remaining, currency, empty })
                 }
                 Concern::MultiplierChanged => {
                     let (before, multiplier) = (told.multiplier_before, told.multiplier);
@@ -284,12 +302,19 @@ pub(super) fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec
             add(Severity::Down, What::GroupDown { group, name, remaining_ms, upstreams });
             continue;
         }
-        // Those that are over the group's cap have a finding of their own.
-        let ill = out.iter().filter(|m| m.condition.state != Word::OverCap);
+        // Those that the group leaves out for their money have a finding of their own.
+        let ill = out.iter().filter(|m| m.condition.withheld.is_none());
         let upstreams: Vec<UpstreamId> = ill.map(|m| m.upstream).collect();
         if !upstreams.is_empty() {
             let (out, of) = (upstreams.len(), on.len());
             add(Severity::Degraded, What::GroupDegraded { group, name, out, of, remaining_ms, upstreams });
+        }
+    }
+    for (lane, member) in groups.iter().flat_map(|lane| lane.members.iter().map(move |member| (lane, member))) {
+        if member.condition.withheld == Some(Withheld::MultiplierUnknown) {
+            let (group, group_name) = (lane.id, lane.name.clone());
+            let (upstream, name) = (member.upstream, member.name.clone());
+            add(Severity::Degraded, What::MultiplierUnknown { upstream, name, group, group_name });
         }
     }
     let mut told = std::collections::HashSet::new();
@@ -301,7 +326,7 @@ pub(super) fn find(shared: &Shared, snapshot: &Snapshot, groups: &[Lane]) -> Vec
         for (model, remaining_ms) in member.models_gone.iter().cloned() {
             add(Severity::Degraded, What::ModelGone { upstream, name: name.clone(), model, remaining_ms });
         }
-        if member.condition.state != Word::Down {
+        if member.condition.state != Word::Down || member.condition.withheld.is_some() {
             continue;
         }
         if member.condition.credentials_missing {

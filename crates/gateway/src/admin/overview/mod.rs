@@ -62,7 +62,7 @@ struct Overview {
     spent_yesterday: Option<Spend>,
     /// The groups.
     groups: Vec<Lane>,
-    /// Turns of health in the last 24 hours, newest first.
+    /// Turns of health in the last 24 hours, newest first, and how what lasts longer began.
     incidents: Vec<Incident>,
 }
 
@@ -150,6 +150,10 @@ pub enum Cause {
     BudgetSpent(Name),
     /// An upstream costs more than a group allows.
     OverCap(Name),
+    /// Nobody knows what an upstream costs, and a group does not allow that.
+    MultiplierUnknown(Name),
+    /// Nothing is left at an upstream.
+    BalanceEmpty(Name),
 }
 
 /// Looks at what memory knows.

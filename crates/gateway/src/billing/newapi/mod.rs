@@ -236,18 +236,36 @@ fn site(body: &Value) -> Result<Site, String> {
     let above_zero = |value: &Value| figure(value).filter(|rate| *rate > Decimal::ZERO);
     let per_dollar = above_zero(&data["quota_per_unit"]).unwrap_or(PER_DOLLAR);
     let shown = |currency: &str, rate: Option<Decimal>| Some(Shown { currency: currency.parse().ok()?, rate: rate? });
-    let kind = word(&data["quota_display_type"]).unwrap_or("USD").to_ascii_uppercase();
+    // Older versions say only whether it is a currency.
+    let old = if data["display_in_currency"] == Value::Bool(false) { "TOKENS" } else { "USD" };
+    let kind = word(&data["quota_display_type"]).unwrap_or(old).to_ascii_uppercase();
     let shown = match kind.as_str() {
         "CNY" => shown("CNY", above_zero(&data["usd_exchange_rate"]).or_else(|| above_zero(&data["price"]))),
         "TOKENS" => shown("TOKENS", Some(per_dollar)),
         "CUSTOM" => {
             let rate = above_zero(&data["custom_currency_exchange_rate"]);
             let symbol = word(&data["custom_currency_symbol"]).unwrap_or("CUSTOM");
-            shown(symbol, rate).or_else(|| shown("CUSTOM", rate))
+            shown(code_of(symbol), rate).or_else(|| shown("CUSTOM", rate))
         }
         _ => None,
     };
     Ok(Site { per_dollar, shown })
+}
+
+/// The code of a currency that a site names by its sign; what is no such sign may be a code itself.
+fn code_of(symbol: &str) -> &str {
+    match symbol {
+        "$" | "US$" => "USD",
+        "¥" | "￥" | "元" => "CNY",
+        "€" => "EUR",
+        "£" => "GBP",
+        "HK$" => "HKD",
+        "NT$" => "TWD",
+        "₩" => "KRW",
+        "₹" => "INR",
+        "₽" => "RUB",
+        other => other,
+    }
 }
 
 fn collected(token: Token, site: Site) -> Collected {
@@ -317,7 +335,42 @@ mod tests {
                 "custom_currency_exchange_rate": 0.5})
         };
         assert_eq!(shown(custom("EUR")), Some(("EUR".to_owned(), d("0.5"))));
+        assert_eq!(shown(custom("€")), Some(("EUR".to_owned(), d("0.5"))));
         assert_eq!(shown(custom("¤")), Some(("CUSTOM".to_owned(), d("0.5"))));
         assert_eq!(shown(json!({"quota_display_type": "CNY"})), None);
+        assert_eq!(shown(json!({"display_in_currency": true})), None);
+        let old = json!({"display_in_currency": false, "quota_per_unit": 1000});
+        assert_eq!(shown(old), Some(("TOKENS".to_owned(), d("1000"))));
+    }
+
+    #[test]
+    fn balance_use_and_list_prices_are_the_same_money_however_a_site_shows_it() {
+        let used = json!({"object": "token_usage", "name": "t", "total_used": 1_000_000, "total_available": 4_000_000,
+            "unlimited_quota": false});
+        let row = json!({"type": 2, "created_at": 1_780_000_000, "model_name": "m", "quota": 30_000, "prompt_tokens": 10,
+            "completion_tokens": 5, "other": {"group_ratio": 0.6, "user_group_ratio": -1}});
+        let log = Log::of_token(&json!({"data": [row]}));
+        // How it is shown, its unit, and then what is left, used, charged and due at list price, as it is shown.
+        let cases = [
+            (json!({"quota_display_type": "USD"}), "USD", ["8", "2", "0.06", "0.1"]),
+            (json!({"quota_display_type": "CNY", "usd_exchange_rate": 7.5}), "CNY", ["60", "15", "0.45", "0.75"]),
+            (json!({"quota_display_type": "CNY", "price": "7"}), "CNY", ["56", "14", "0.42", "0.7"]),
+            (json!({"quota_display_type": "TOKENS"}), "TOKENS", ["4000000", "1000000", "30000", "50000"]),
+            (
+                json!({"quota_display_type": "CUSTOM", "custom_currency_symbol": "€", "custom_currency_exchange_rate": 0.9}),
+                "EUR",
+                ["7.2", "1.8", "0.054", "0.09"],
+            ),
+        ];
+        for (said, unit, expected) in cases {
+            let site = site(&json!({"data": said})).unwrap();
+            let charge = log.charges(site.per_dollar, None).remove(0);
+            let found = collected(of_token(used.clone()), site);
+            let rate = found.shown.map_or(Decimal::ONE, |shown| shown.rate);
+            let currency = found.shown.map_or(found.currency, |shown| shown.currency);
+            let shown = |amount: Option<Decimal>| (amount.unwrap() * rate).normalize().to_string();
+            let amounts = [found.remaining, found.charged, Some(charge.charged), charge.list].map(shown);
+            assert_eq!((currency.as_str(), amounts.each_ref().map(String::as_str)), (unit, expected), "{said}");
+        }
     }
 }
