@@ -11,10 +11,13 @@ use crate::{
     setup::{self, Need},
 };
 
-/// LiteLLM's proxy, from PyPI.
-const LITELLM: (&str, &str) = ("litellm[proxy]", "1.110.2");
+/// LiteLLM's proxy, from PyPI. Those after 1.108.7 ask for versions of its own parts (`litellm-proxy-extras`,
+/// `litellm-enterprise`) that could not be had when this was written.
+const LITELLM: (&str, &str) = ("litellm[proxy]", "1.108.6");
 /// Portkey's gateway, from npm.
 const PORTKEY: (&str, &str) = ("@portkey-ai/gateway", "1.15.2");
+/// Its server's library: with a later one than this it answers every stream with 500 (its issue 1389).
+const PORTKEY_SERVER: [(&str, &str); 2] = [("@hono/node-server", "1.14.1"), ("@hono/node-ws", "1.2.0")];
 
 /// What the suite needs to compare them.
 pub(crate) struct Peers {
@@ -52,7 +55,8 @@ fn litellm() -> Result<PathBuf> {
 }
 
 fn portkey() -> Result<PathBuf> {
-    let place = from_npm("portkey", &[PORTKEY]).context("it cannot be installed from npm")?;
+    let [server, sockets] = PORTKEY_SERVER;
+    let place = from_npm("portkey", &[PORTKEY, server, sockets]).context("it cannot be installed from npm")?;
     existing(place.join("node_modules").join(PORTKEY.0).join("build").join("start-server.js"))
 }
 

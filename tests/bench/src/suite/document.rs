@@ -41,9 +41,10 @@ The same mock upstream, the same generator, the same run: each round asks direct
 rate that all of them hold without a queue; \"as a multiple\" is the quotient of what both add, round by round. All of it
 runs in a network that has only loopback. Each is one process with one worker, as its makers advise for production:
 LiteLLM with `LITELLM_MODE=PRODUCTION` and `LITELLM_LOG=ERROR`, one model, a master key, no database, no callback, the
-price list that it comes with; Portkey with `NODE_ENV=production` and `--headless`, told by headers where to go. Headgate
-records every request in its embedded PostgreSQL; neither of the others records anything. They are started before these
-measurements and ended after them.
+price list that it comes with; Portkey with `NODE_ENV=production` and `--headless`, told by headers where to go, and with
+the newest version of its server's library with which it can stream. Headgate records every request in its embedded
+PostgreSQL; neither of the others records anything. They run during these measurements only. Portkey's code waits 25 ms on
+purpose before it passes on the first event of a stream, which is in its figures for the first token.
 ";
 
 /// Writes it.
