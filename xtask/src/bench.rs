@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what the gateway costs, compared with no proxy and with nginx.
+//! `cargo xtask bench`: what the gateway costs, compared with no proxy, with nginx and with other gateways.
 
 use std::{
     fs,
@@ -11,7 +11,8 @@ use clap::ValueEnum;
 
 use crate::{
     command::{ask, cargo, root, run, run_quietly, say, target, which},
-    postgres::Scratch,
+    peers::{self, Peers},
+    postgres::{Reach, Scratch},
     setup::{self, Need, is_root},
 };
 
@@ -32,6 +33,8 @@ pub(crate) enum Name {
     Start,
     /// Decisions of routing.
     Routing,
+    /// LiteLLM's proxy and Portkey's gateway beside Headgate.
+    Peers,
 }
 
 /// How the gateway is built.
@@ -46,7 +49,7 @@ pub(crate) enum Profile {
 /// Flags.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to measure; everything when absent, which also writes docs/performance.md.
+    /// What to measure; everything when absent, which also writes docs/performance.md (`peers`: its part of it).
     #[arg(value_enum)]
     name: Option<Name>,
     /// Three short rounds: to see whether it works, not to compare.
@@ -58,6 +61,15 @@ pub(crate) struct Args {
     /// Keep the figures of a run whose requests started late, marked as provisional.
     #[arg(long)]
     provisional: bool,
+    /// Leave out LiteLLM's proxy and Portkey's gateway, which are installed otherwise.
+    #[arg(long)]
+    without_peers: bool,
+}
+
+impl Args {
+    fn wants_peers(&self) -> bool {
+        !self.without_peers && matches!(self.name, None | Some(Name::Peers))
+    }
 }
 
 /// Installs what is missing, builds, measures. An error if the run does not count.
@@ -67,39 +79,20 @@ pub(crate) fn bench(args: &Args) -> Result<()> {
     }
     setup::ensure(&[Need::Compiler, Need::Postgres])?;
     ensure_nginx()?;
+    let peers = if args.wants_peers() { peers::ready() } else { None };
+    if peers.is_none() && matches!(args.name, Some(Name::Peers)) {
+        bail!("there is no other gateway to compare with");
+    }
     let profile = word(&args.profile);
-    say(&format!("building with the profile {profile} (with dist it takes several minutes)"));
-    let mut build = cargo()?;
-    build.args(["build", "--package", "headgate", "--profile", &profile]);
-    if matches!(args.profile, Profile::Release) {
-        build.env("CARGO_PROFILE_RELEASE_LTO", "off");
-    }
-    run(&mut build)?;
-    let mut build = cargo()?;
-    run(build.args(["build", "--package", "headgate-bench", "--release"]).env("CARGO_PROFILE_RELEASE_LTO", "off"))?;
-
-    let target = target()?;
-    let mut suite = Command::new(target.join("release").join("headgate-bench"));
-    suite.args(["suite", "--until-stdin-closes", "--profile", &profile]);
-    suite.arg("--headgate").arg(target.join(&profile).join("headgate"));
-    suite.arg("--results").arg(target.join("bench"));
-    suite.arg("--document").arg(root()?.join("docs").join("performance.md"));
-    if args.quick {
-        suite.arg("--quick");
-    }
-    if args.provisional {
-        suite.arg("--provisional");
-    }
+    build(args, &profile)?;
+    let mut suite = suite(args, &profile, peers)?;
     // The cold start is measured with a PostgreSQL that is up already.
     let scratch = match args.name {
-        None | Some(Name::Start) => Some(Scratch::start()?),
+        None | Some(Name::Start) => Some(Scratch::start(Reach::Socket)?),
         Some(_) => None,
     };
     if let Some(scratch) = &scratch {
         suite.env("HEADGATE_BENCH_DATABASE_URL", scratch.url());
-    }
-    if let Some(name) = &args.name {
-        suite.arg(word(name));
     }
     // Its end tells the suite to stop everything, should this process be gone before.
     let mut suite = suite.stdin(Stdio::piped()).spawn().context("headgate-bench could not be started")?;
@@ -111,6 +104,48 @@ pub(crate) fn bench(args: &Args) -> Result<()> {
         bail!("the benchmark failed or does not count ({status})");
     }
     Ok(())
+}
+
+fn build(args: &Args, profile: &str) -> Result<()> {
+    say(&format!("building with the profile {profile} (with dist it takes several minutes)"));
+    let mut build = cargo()?;
+    build.args(["build", "--package", "headgate", "--profile", profile]);
+    if matches!(args.profile, Profile::Release) {
+        build.env("CARGO_PROFILE_RELEASE_LTO", "off");
+    }
+    run(&mut build)?;
+    let mut build = cargo()?;
+    run(build.args(["build", "--package", "headgate-bench", "--release"]).env("CARGO_PROFILE_RELEASE_LTO", "off"))
+}
+
+/// The command that measures: where there are other gateways, in a network that has only loopback.
+fn suite(args: &Args, profile: &str, peers: Option<Peers>) -> Result<Command> {
+    let target = target()?;
+    let program = target.join("release").join("headgate-bench");
+    let (mut suite, programs) = match peers {
+        Some(Peers { mut inside, programs }) => {
+            inside.arg(program);
+            (inside, programs)
+        }
+        None => (Command::new(program), Vec::new()),
+    };
+    suite.args(["suite", "--until-stdin-closes", "--profile", profile]);
+    suite.arg("--headgate").arg(target.join(profile).join("headgate"));
+    suite.arg("--results").arg(target.join("bench"));
+    suite.arg("--document").arg(root()?.join("docs").join("performance.md"));
+    for program in programs {
+        suite.arg("--peer").arg(program);
+    }
+    if args.quick {
+        suite.arg("--quick");
+    }
+    if args.provisional {
+        suite.arg("--provisional");
+    }
+    if let Some(name) = &args.name {
+        suite.arg(word(name));
+    }
+    Ok(suite)
 }
 
 fn word(value: &impl ValueEnum) -> String {
@@ -162,4 +197,27 @@ fn write_policy() -> Result<()> {
         fs::set_permissions(POLICY, fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn other_gateways_are_part_of_the_whole_or_alone_unless_left_out() {
+        let wants = |words: &[&str]| {
+            let line = Line::try_parse_from(["bench"].iter().chain(words)).unwrap();
+            line.args.wants_peers()
+        };
+        assert!(wants(&[]) && wants(&["peers"]) && wants(&["--quick", "peers"]));
+        assert!(!wants(&["latency"]) && !wants(&["--without-peers"]) && !wants(&["peers", "--without-peers"]));
+    }
 }

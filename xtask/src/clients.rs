@@ -1,28 +1,26 @@
 //! Real clients through the gateway, pinned, in a network namespace that has only loopback: Codex, Claude Code,
 //! opencode and the official SDKs.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::PathBuf, process::Command};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::{
-    command::{cargo, root, run_quietly, say, target, tools, which},
+    command::{cargo, root, run_quietly, say, target},
     isolated,
+    packages::{self, Packages},
     setup::{self, Need},
     test::Count,
 };
 
 /// Programs from npm: folder, packages, versions.
-const AGENTS: [(&str, &[(&str, &str)]); 3] = [
+const AGENTS: [(&str, &Packages); 3] = [
     ("codex", &[("@openai/codex", "0.171.0")]),
     ("claude", &[("@anthropic-ai/claude-code", "2.1.332")]),
     ("opencode", &[("opencode-ai", "1.18.33")]),
 ];
 /// The SDKs for Node.
-const NODE: [(&str, &[(&str, &str)]); 1] = [("sdk", &[("openai", "7.59.0"), ("@anthropic-ai/sdk", "1.14.0")])];
+const NODE: [(&str, &Packages); 1] = [("sdk", &[("openai", "7.59.0"), ("@anthropic-ai/sdk", "1.14.0")])];
 /// The SDKs for Python.
 const PYTHON: [(&str, &str); 2] = [("openai", "3.57.0"), ("anthropic", "2.14.0")];
 
@@ -80,57 +78,16 @@ pub(crate) fn validate() -> Result<Count> {
     })
 }
 
-/// Where the clients are.
-fn folder() -> Result<PathBuf> {
-    Ok(tools()?.with_file_name("clients"))
-}
-
-/// Installs what is missing; gives the folder of the clients.
-fn from_npm(sets: &[(&str, &[(&str, &str)])]) -> Result<PathBuf> {
-    let npm = which("npm").context("npm is not installed; install Node.js 20.19 or newer")?;
-    let folder = folder()?;
+/// Installs what is missing of some sets from npm; gives the folder of the clients.
+fn from_npm(sets: &[(&str, &Packages)]) -> Result<PathBuf> {
     for (name, packages) in sets {
-        let place = folder.join(name);
-        if packages.iter().all(|(package, version)| has_package(&place, package, version)) {
-            continue;
-        }
-        let wanted: Vec<String> = packages.iter().map(|(package, version)| format!("{package}@{version}")).collect();
-        say(&format!("installing {}", wanted.join(", ")));
-        std::fs::create_dir_all(&place)?;
-        std::fs::write(place.join("package.json"), "{\"private\":true}\n")?;
-        run_quietly(
-            Command::new(&npm)
-                .current_dir(&place)
-                .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
-                .args(wanted),
-        )?;
+        packages::from_npm(name, packages)?;
     }
-    Ok(folder)
+    packages::folder()
 }
 
-fn has_package(place: &Path, package: &str, version: &str) -> bool {
-    let manifest = place.join("node_modules").join(package).join("package.json");
-    std::fs::read_to_string(manifest).is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
-}
-
-/// The same for Python, in an environment of its own.
-pub(crate) fn from_pypi() -> Result<PathBuf> {
-    let folder = folder()?;
-    let place = folder.join("python");
-    let wanted: Vec<String> = PYTHON.iter().map(|(package, version)| format!("{package}=={version}")).collect();
-    // Written when everything is there.
-    let mark = place.join("installed");
-    if std::fs::read_to_string(&mark).is_ok_and(|text| text == wanted.join("\n")) {
-        return Ok(folder);
-    }
-    let python = which("python3").context("python3 is not installed")?;
-    say(&format!("installing {}", wanted.join(", ")));
-    run_quietly(Command::new(python).args(["-m", "venv"]).arg(&place))?;
-    run_quietly(
-        Command::new(place.join("bin").join("python"))
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-            .args(&wanted),
-    )?;
-    std::fs::write(&mark, wanted.join("\n"))?;
-    Ok(folder)
+/// The same for the SDKs for Python.
+fn from_pypi() -> Result<PathBuf> {
+    packages::from_pypi("python", &PYTHON)?;
+    packages::folder()
 }

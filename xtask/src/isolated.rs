@@ -40,8 +40,10 @@ pub(crate) fn counted(
 }
 
 /// A command that runs what is added to it in such a network.
-fn command() -> Result<Command> {
-    let ways: [&[&str]; 2] = [&["--net"], &["--map-root-user", "--net"]];
+pub(crate) fn command() -> Result<Command> {
+    // Somebody who is not root stays who he is, for PostgreSQL refuses root; older programs cannot do that.
+    let ways: [&[&str]; 3] =
+        [&["--net"], &["--map-current-user", "--keep-caps", "--net"], &["--map-root-user", "--net"]];
     let works = |way: &&&[&str]| {
         Command::new("unshare").args(**way).args(["--", "true"]).output().is_ok_and(|o| o.status.success())
     };

@@ -7,6 +7,8 @@ mod clients;
 mod command;
 mod fuzz;
 mod isolated;
+mod packages;
+mod peers;
 mod postgres;
 mod prices;
 mod run;
@@ -54,7 +56,7 @@ enum Task {
         #[arg(long)]
         full: bool,
     },
-    /// Measure what the gateway costs, compared with no proxy and with nginx.
+    /// Measure what the gateway costs, compared with no proxy, with nginx and with other gateways.
     Bench(bench::Args),
     /// Send the translation what a fuzzer makes up; needs a nightly compiler and cargo-fuzz.
     Fuzz(fuzz::Args),

@@ -61,21 +61,31 @@ fn major(folder: &Path) -> Option<u32> {
     digits.parse().ok().filter(|major| *major >= OLDEST)
 }
 
+/// How a cluster is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// On loopback, which works everywhere.
+    Loopback,
+    /// Through a socket in its folder: also from a network of one's own. Folders of some systems are too long for it.
+    Socket,
+}
+
 /// A running cluster in a temporary folder; stopped and removed when dropped.
 pub(crate) struct Scratch {
     folder: TempDir,
+    reach: Reach,
     binaries: Binaries,
     port: u16,
 }
 
 impl Scratch {
-    /// Makes and starts one. It listens on loopback with a password, which works everywhere, and keeps nothing safe.
-    pub(crate) fn start() -> Result<Self> {
+    /// Makes and starts one. It wants a password, and keeps nothing safe.
+    pub(crate) fn start(reach: Reach) -> Result<Self> {
         let binaries = Binaries::find().context("PostgreSQL 15 or newer is not installed")?;
         let folder = tempfile::Builder::new().prefix("headgate-scratch-").tempdir()?;
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).context("no free port on loopback")?;
         let port = listener.local_addr()?.port();
-        let scratch = Self { folder, binaries, port };
+        let scratch = Self { folder, reach, binaries, port };
         fs::write(scratch.password_file(), scratch.password())?;
         for path in [scratch.folder.path(), &scratch.password_file()] {
             give_away(path)?;
@@ -89,9 +99,13 @@ impl Scratch {
                 .arg(scratch.data()),
         )?;
         drop(listener);
-        let settings = format!(
-            "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off -c full_page_writes=off"
-        );
+        let listen = match reach {
+            Reach::Loopback => "-c listen_addresses=127.0.0.1 -c unix_socket_directories=".to_owned(),
+            Reach::Socket => {
+                format!("-c listen_addresses= -c unix_socket_directories='{}'", scratch.folder.path().display())
+            }
+        };
+        let settings = format!("{listen} -c port={port} -c fsync=off -c full_page_writes=off");
         run_quietly(
             scratch
                 .command("pg_ctl")
@@ -106,7 +120,14 @@ impl Scratch {
 
     /// The address of its database.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://postgres:{}@127.0.0.1:{}/postgres", self.password(), self.port)
+        let (password, port) = (self.password(), self.port);
+        match self.reach {
+            Reach::Loopback => format!("postgres://postgres:{password}@127.0.0.1:{port}/postgres"),
+            Reach::Socket => {
+                let folder = self.folder.path();
+                format!("postgres://postgres:{password}@localhost:{port}/postgres?host={}", folder.display())
+            }
+        }
     }
 
     /// Known to whoever can read the folder's name; the cluster lives for a minute and holds nothing.

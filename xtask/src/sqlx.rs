@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     command::{root, run, run_quietly, say, tools, which},
-    postgres::Scratch,
+    postgres::{Reach, Scratch},
     setup::{Need, ensure},
 };
 
@@ -23,7 +23,7 @@ pub(crate) fn prepare(check: bool) -> Result<()> {
     let root = root()?;
     let tool = tool()?;
     say("starting a scratch cluster");
-    let scratch = Scratch::start()?;
+    let scratch = Scratch::start(Reach::Loopback)?;
     say("applying the migrations");
     run_quietly(
         Command::new(&tool)

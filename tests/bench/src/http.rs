@@ -13,6 +13,9 @@ pub struct Target {
     /// Access key, sent as a bearer token
     #[arg(long, default_value = "none")]
     pub key: String,
+    /// One more header, `name: value`; may be given several times
+    #[arg(long = "header", value_name = "HEADER")]
+    pub headers: Vec<String>,
     /// Bytes of the prompt
     #[arg(long, default_value_t = 1024)]
     pub prompt_bytes: usize,
@@ -25,6 +28,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// A small request.
+    pub fn to(address: SocketAddr, key: &str) -> Self {
+        Self { address, key: key.to_owned(), headers: Vec::new(), prompt_bytes: 1024, stream: None, interval: 0 }
+    }
+
     /// The whole request as bytes.
     pub fn request(&self) -> Vec<u8> {
         let stream = self.stream.is_some();
@@ -36,8 +44,9 @@ impl Target {
             Some(events) => format!("?events={events}&interval={}", self.interval),
             None => String::new(),
         };
+        let headers: String = self.headers.iter().map(|header| format!("{header}\r\n")).collect();
         format!(
-            "POST /v1/chat/completions{query} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+            "POST /v1/chat/completions{query} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n{headers}\
              Content-Type: application/json\r\nAccept: */*\r\nUser-Agent: headgate-bench\r\nContent-Length: {}\r\n\r\n{body}",
             self.address,
             self.key,
@@ -207,9 +216,18 @@ mod tests {
     #[test]
     fn the_prompt_has_the_length_that_was_asked_for() {
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
-        let target = |prompt_bytes| Target { address, key: "k".into(), prompt_bytes, stream: None, interval: 0 };
+        let target = |prompt_bytes| Target { prompt_bytes, ..Target::to(address, "k") };
         assert_eq!(target(5000).request().len() - target(0).request().len(), 5000 + 2);
         let (head, at) = Head::read(&target(100).request()).unwrap().unwrap();
         assert_eq!(head.length, target(100).request().len() - at);
+    }
+
+    #[test]
+    fn further_headers_stand_in_the_head() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 1));
+        let headers = ["x-one: 1", "x-two: 2"].map(str::to_owned).to_vec();
+        let request = String::from_utf8(Target { headers, ..Target::to(address, "k") }.request()).unwrap();
+        let (head, _) = request.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("\r\nAuthorization: Bearer k\r\nx-one: 1\r\nx-two: 2\r\nContent-Type"), "{head}");
     }
 }

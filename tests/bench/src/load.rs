@@ -42,6 +42,9 @@ pub struct Args {
 
 /// Start times are late beyond this: counted.
 pub const LATE: u64 = 1_000_000;
+/// A connection that nobody used for so long is not asked again: servers close such ones, Node's and uvicorn after five
+/// seconds, and a request that meets that end would count as failed.
+const IDLE: u64 = 4_000_000_000;
 /// Requests in flight beyond this are errors: the target does not keep up at all.
 const IN_FLIGHT: usize = 4096;
 
@@ -152,7 +155,7 @@ async fn open(
             }
             let (request, recorder, idle) = (Rc::clone(request), Rc::clone(recorder), Rc::clone(&idle));
             running.spawn_local(async move {
-                let free = idle.borrow_mut().pop();
+                let free = newest(&mut idle.borrow_mut(), clock::now());
                 let asked = async {
                     let mut connection = match free {
                         Some(connection) => connection,
@@ -211,17 +214,28 @@ async fn closed(
     Ok(())
 }
 
+/// The connection that was used last; none, and no other either, if that is too long ago.
+fn newest(idle: &mut Vec<Connection>, now: u64) -> Option<Connection> {
+    let newest = idle.pop().filter(|connection| now.saturating_sub(connection.used) < IDLE);
+    if newest.is_none() {
+        idle.clear();
+    }
+    newest
+}
+
 /// A connection that is kept.
 struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
+    /// When its last answer ended.
+    used: u64,
 }
 
 impl Connection {
     async fn open(address: std::net::SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: vec![0; 16 * 1024] })
+        Ok(Self { stream, buffer: vec![0; 16 * 1024], used: clock::now() })
     }
 
     /// One request and its whole answer.
@@ -247,6 +261,7 @@ impl Connection {
         if reader.status() != 200 {
             bail!("status {}", reader.status());
         }
+        self.used = times.end;
         Ok(times)
     }
 }
@@ -338,6 +353,18 @@ mod tests {
         assert!((outcome.late_share - 0.5).abs() < 1e-9);
         assert!((outcome.rate - 1.0).abs() < 1e-9);
         assert!((outcome.event_delay.p50 - 7.0).abs() < 0.1);
+    }
+
+    #[tokio::test]
+    async fn connections_that_idled_too_long_are_not_used_again() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut idle = Vec::new();
+        for used in [1, 2 * IDLE] {
+            let connection = Connection::open(listener.local_addr().unwrap()).await.unwrap();
+            idle.push(Connection { used, ..connection });
+        }
+        assert_eq!(newest(&mut idle, 2 * IDLE).unwrap().used, 2 * IDLE);
+        assert!(newest(&mut idle, 2 * IDLE).is_none() && idle.is_empty());
     }
 
     #[test]

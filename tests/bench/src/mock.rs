@@ -25,6 +25,11 @@ pub struct Args {
     until_stdin_closes: bool,
 }
 
+/// Events of a stream, as the suite asks for them.
+pub const EVENTS: u64 = 20;
+/// Microseconds between two of them.
+pub const INTERVAL: u64 = 10_000;
+
 const ANSWER: &str = r#"{"id":"chatcmpl-bench0000000000000000000000","object":"chat.completion","created":1700000000,"model":"bench-1","choices":[{"index":0,"message":{"role":"assistant","content":"The quick brown fox jumps over the lazy dog, as it has done a thousand times before."},"finish_reason":"stop"}],"usage":{"prompt_tokens":250,"completion_tokens":21,"total_tokens":271},"system_fingerprint":"fp_bench"}"#;
 /// The same in the other protocol.
 const MESSAGE: &str = r#"{"id":"msg_bench000000000000000000000000","type":"message","role":"assistant","model":"bench-1","content":[{"type":"text","text":"The quick brown fox jumps over the lazy dog, as it has done a thousand times before."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":250,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":21}}"#;
@@ -93,20 +98,31 @@ async fn connection(mut stream: TcpStream, service_time: Duration) -> Result<()>
                 return Ok(());
             }
         }
+        let wanted = stream_wanted(&head.first, received.get(body..end).unwrap_or_default());
         received.drain(..end);
         if !service_time.is_zero() {
             tokio::time::sleep(service_time).await;
         }
         if !head.first.starts_with("POST ") {
             stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await?;
-        } else if let Some(count) = parameter(&head.first, "events=") {
-            let interval = Duration::from_micros(parameter(&head.first, "interval=").unwrap_or(0));
+        } else if let Some((count, interval)) = wanted {
             events(&mut stream, count, interval).await?;
         } else {
             let answer = if head.first.starts_with("POST /v1/messages") { &message } else { &answer };
             stream.write_all(answer.as_bytes()).await?;
         }
     }
+}
+
+/// Events of a stream, and the time between two of them. The request line says them; gateways that do not pass on a
+/// query get the usual ones for a body that asks for a stream. (Larger bodies never do, and need not be searched.)
+fn stream_wanted(line: &str, body: &[u8]) -> Option<(u64, Duration)> {
+    if let Some(count) = parameter(line, "events=") {
+        return Some((count, Duration::from_micros(parameter(line, "interval=").unwrap_or(0))));
+    }
+    let says = |text: &[u8]| memchr::memmem::find(body, text).is_some();
+    let wanted = body.len() <= 64 * 1024 && (says(b"\"stream\":true") || says(b"\"stream\": true"));
+    wanted.then_some((EVENTS, Duration::from_micros(INTERVAL)))
 }
 
 fn parameter(line: &str, name: &str) -> Option<u64> {
@@ -147,5 +163,16 @@ mod tests {
         assert_eq!(parameter(line, "events="), Some(40));
         assert_eq!(parameter(line, "interval="), Some(5000));
         assert_eq!(parameter("POST /v1/chat/completions HTTP/1.1", "events="), None);
+    }
+
+    #[test]
+    fn a_stream_is_asked_for_in_the_request_line_or_the_body() {
+        let usual = Some((EVENTS, Duration::from_micros(INTERVAL)));
+        let line = "POST /v1/chat/completions HTTP/1.1";
+        assert_eq!(stream_wanted(line, br#"{"model":"m","stream":true}"#), usual);
+        assert_eq!(stream_wanted(line, br#"{"stream": true, "model": "m"}"#), usual);
+        assert_eq!(stream_wanted(line, br#"{"model":"m","stream":false}"#), None);
+        let line = "POST /v1/chat/completions?events=3&interval=5 HTTP/1.1";
+        assert_eq!(stream_wanted(line, br#"{"stream":true}"#), Some((3, Duration::from_micros(5))));
     }
 }

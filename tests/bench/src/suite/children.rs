@@ -46,6 +46,12 @@ impl Children {
         Ok((pid, output))
     }
 
+    /// Whether this one has ended by itself.
+    pub fn has_ended(&self, pid: u32) -> bool {
+        let mut all = self.0.borrow_mut();
+        all.iter_mut().any(|(one, child)| *one == pid && !matches!(child.try_wait(), Ok(None)))
+    }
+
     /// Ends one and waits for it.
     pub async fn stop(&self, pid: u32) {
         let place = self.0.borrow().iter().position(|(one, _)| *one == pid);

@@ -1,6 +1,6 @@
 //! The report as a document. What a person wrote below its last heading stays.
 
-use std::{fs, path::Path};
+use std::{fs, ops::Range, path::Path};
 
 use anyhow::{Context, Result};
 
@@ -9,6 +9,9 @@ use crate::figures::{LATE_SHARE, Verdict, Wanted};
 
 /// Everything from here on is written by hand.
 const REMARKS: &str = "## Why, where a target is missed";
+
+/// Before it stands what is about other gateways.
+const MEASURED: &str = "## How it is measured";
 
 const METHOD: &str = "\
 A mock upstream in its own process answers at once: about 400 bytes of JSON, or a stream whose events carry the time
@@ -26,26 +29,81 @@ cold start is the time from the start of the process to the first answer of the 
 that an earlier start has made.
 
 `cargo xtask bench` measures all of it and writes this file; `--quick` is for a first look, and a NAME (`latency`,
-`translation`, `throughput`, `stream`, `memory`, `start`, `routing`) measures one part.
+`translation`, `throughput`, `stream`, `memory`, `start`, `routing`, `peers`) measures one part. `peers` writes its own
+section of this file; `--without-peers` leaves the other gateways out.
+";
+
+/// The section about other gateways, which has a date of its own.
+const PEERS: &str = "## Beside other gateways";
+
+const PEERS_METHOD: &str = "\
+The same mock upstream, the same generator, the same run: each round asks direct, Headgate and each of the others, at a
+rate that all of them hold without a queue; \"as a multiple\" is the quotient of what both add, round by round. All of it
+runs in a network that has only loopback. Each is one process with one worker, as its makers advise for production:
+LiteLLM with `LITELLM_MODE=PRODUCTION` and `LITELLM_LOG=ERROR`, one model, a master key, no database, no callback, the
+price list that it comes with; Portkey with `NODE_ENV=production` and `--headless`, told by headers where to go, and with
+the newest version of its server's library with which it can stream. Headgate records every request in its embedded
+PostgreSQL; neither of the others records anything. They run during these measurements only. Portkey's code waits 25 ms on
+purpose before it passes on the first event of a stream, which is in its figures for the first token.
 ";
 
 /// Writes it.
 pub fn write(path: &Path, report: &Report) -> Result<()> {
     let before = fs::read_to_string(path).unwrap_or_default();
     let remarks = before.find(REMARKS).and_then(|at| before.get(at..)).unwrap_or("");
+    // Without other gateways in this run, the figures of the last run that had them stay, with their date.
+    let peers = if report.peers.names.is_empty() {
+        section(&before, PEERS).and_then(|place| before.get(place)).unwrap_or("").to_owned()
+    } else {
+        of_peers(report)
+    };
+    save(path, &document(report, &peers, remarks))
+}
+
+/// Writes anew what stands in it about other gateways, and leaves the rest.
+pub fn write_peers(path: &Path, report: &Report) -> Result<()> {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    save(path, &with_peers(&before, &of_peers(report)))
+}
+
+fn save(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(path, document(report, remarks)).with_context(|| format!("{} cannot be written", path.display()))
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-fn document(report: &Report, remarks: &str) -> String {
+/// Where the section with this heading is: to the next one, or the end.
+fn section(text: &str, heading: &str) -> Option<Range<usize>> {
+    let begin = text.find(&format!("\n{heading}\n"))? + 1;
+    let rest = text.get(begin..)?;
+    Some(begin..rest.find("\n## ").map_or(text.len(), |length| begin + length + 1))
+}
+
+fn with_peers(text: &str, peers: &str) -> String {
+    let mut text = text.to_owned();
+    // Where there is none yet, it comes before what tells how is measured.
+    let place = section(&text, PEERS).or_else(|| section(&text, MEASURED).map(|place| place.start..place.start));
+    match place {
+        Some(place) => text.replace_range(place, peers),
+        None => text.push_str(&format!("\n{peers}")),
+    }
+    text
+}
+
+/// When and on what, as the first paragraph of figures.
+fn occasion(report: &Report) -> String {
     let machine = &report.machine;
     let (before, after) = report.load_average;
-    let mut text = format!(
-        "# How fast it is\n\nMeasured on {} with the profile `{}`: {} cores ({}), {:.0} GiB of memory, Linux {}. \
+    let provisional = if report.provisional {
+        "**These figures are provisional**: the machine was busy with other work, and requests started late.\n\n"
+    } else {
+        ""
+    };
+    format!(
+        "Measured on {} with the profile `{}`: {} cores ({}), {:.0} GiB of memory, Linux {}. \
          {} rounds. Load average of one minute: {before:.2} before, {after:.2} after (the benchmark's own included). {} \
-         Failed requests: {}.\n\n",
+         Failed requests: {}.\n\n{provisional}",
         report.date,
         report.profile,
         machine.cores,
@@ -55,25 +113,37 @@ fn document(report: &Report, remarks: &str) -> String {
         report.rounds,
         report.lateness(),
         report.errors
-    );
-    if report.provisional {
-        text.push_str(
-            "**These figures are provisional**: the machine was busy with other work, and requests started late.\n\n",
-        );
-    }
-    text.push_str("| quantity | target | never ship above | measured | |\n| --- | --- | --- | --- | --- |\n");
+    )
+}
+
+/// Figures with a target, then those without.
+fn tables(rows: &[Row]) -> String {
+    let mut text =
+        String::from("| quantity | target | never ship above | measured | |\n| --- | --- | --- | --- | --- |\n");
     let compared = |row: &&Row| row.wanted == Wanted::Nothing;
-    for row in report.rows.iter().filter(|row| !compared(row)) {
+    for row in rows.iter().filter(|row| !compared(row)) {
         let (target, bound) = row.limits();
         text.push_str(&format!("| {} | {target} | {bound} | {} | {} |\n", row.quantity, row.measured(), row.word()));
     }
     text.push_str("\nFor comparison, in the same run:\n\n| quantity | measured |\n| --- | --- |\n");
-    for row in report.rows.iter().filter(compared) {
+    for row in rows.iter().filter(compared) {
         let quantity = row.quantity.trim_start_matches("for comparison: ");
         text.push_str(&format!("| {quantity} | {} |\n", row.measured()));
     }
+    text
+}
+
+/// The section about other gateways.
+fn of_peers(report: &Report) -> String {
+    let names = report.peers.names.join(" and ");
+    let tables = tables(&report.peers.rows);
+    format!("{PEERS}\n\n{names}. {}{tables}\n{PEERS_METHOD}\n", occasion(report))
+}
+
+fn document(report: &Report, peers: &str, remarks: &str) -> String {
+    let mut text = format!("# How fast it is\n\n{}{}\n{peers}", occasion(report), tables(&report.rows));
     text.push_str(&format!(
-        "\n## How it is measured\n\n{METHOD}\nA run discards itself when in more than a quarter of the open-loop \
+        "{MEASURED}\n\n{METHOD}\nA run discards itself when in more than a quarter of the open-loop \
          measurements over {:.0} % of the requests started more than a millisecond late.\n\n## Missed targets\n\n{}",
         LATE_SHARE * 100.0,
         missed(&report.rows)
@@ -121,5 +191,34 @@ mod tests {
         write(&path, &report).unwrap();
         let second = fs::read_to_string(&path).unwrap();
         assert!(second.ends_with(&format!("{REMARKS}\n\nBecause.\n")), "{second}");
+    }
+
+    #[test]
+    fn a_run_of_other_gateways_alone_changes_their_section_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("performance.md");
+        let mut whole = Report::new("dist", 1);
+        whole.add("latency", Unit::Milliseconds, Wanted::AtMost(0.3, 0.6), vec![0.2]);
+        write(&path, &whole).unwrap();
+        let without = fs::read_to_string(&path).unwrap();
+        assert!(!without.contains(PEERS));
+
+        let of_peers = |name: &str, times| {
+            let mut report = Report::new("dist", 1);
+            report.peers.names.push(name.to_owned());
+            report.add_of_peers("multiple", Unit::Times, Wanted::AtLeast(10.0, 10.0), vec![times]);
+            report
+        };
+        for (name, times) in [("LiteLLM 1", 30.0), ("LiteLLM 2", 9.0)] {
+            write_peers(&path, &of_peers(name, times)).unwrap();
+        }
+        let with = fs::read_to_string(&path).unwrap();
+        assert!(with.contains("LiteLLM 2. Measured on") && !with.contains("LiteLLM 1"), "{with}");
+        assert!(with.contains("| multiple | ≥ 10 × | below 10 × | 9.00 × | OVER |"), "{with}");
+        let place = section(&with, PEERS).unwrap();
+        assert_eq!([&with[..place.start], &with[place.end..]].concat(), without);
+
+        write(&path, &whole).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), with, "a run without them keeps their figures");
     }
 }

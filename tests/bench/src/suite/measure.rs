@@ -12,14 +12,17 @@ use super::{
 };
 use crate::{
     figures::{Wanted, difference, ratio},
-    load, process, streams,
+    load,
+    mock::{EVENTS, INTERVAL},
+    process, streams,
 };
 
 /// How much is measured.
 pub struct Plan {
     /// Rounds of everything that has rounds.
     pub rounds: usize,
-    seconds: f64,
+    /// Seconds of one measurement.
+    pub seconds: f64,
     idle: f64,
     streams: u32,
 }
@@ -35,7 +38,8 @@ impl Plan {
     }
 }
 
-const MIB: f64 = 1024.0 * 1024.0;
+/// Bytes.
+pub const MIB: f64 = 1024.0 * 1024.0;
 
 /// What was measured of one party, round by round.
 #[derive(Default)]
@@ -46,14 +50,16 @@ struct Rounds {
 }
 
 /// A series of measurements for each party.
-struct Series(Vec<(Party, Rounds)>);
+pub struct Series(Vec<(Party, Rounds)>);
 
 impl Series {
-    fn of(&self, party: Party) -> &[load::Outcome] {
+    /// What came out for this party, round by round.
+    pub fn of(&self, party: Party) -> &[load::Outcome] {
         self.0.iter().find(|(p, _)| *p == party).map_or(&[], |(_, rounds)| &rounds.outcomes)
     }
 
-    fn cpu(&self, party: Party) -> Vec<f64> {
+    /// Microseconds of processor time for one request of this party.
+    pub fn cpu(&self, party: Party) -> Vec<f64> {
         self.0.iter().find(|(p, _)| *p == party).map_or_else(Vec::new, |(_, rounds)| rounds.cpu.clone())
     }
 
@@ -64,13 +70,13 @@ impl Series {
     }
 
     /// What one party adds over direct.
-    fn added(&self, party: Party, pick: impl Fn(&load::Outcome) -> f64) -> Vec<f64> {
+    pub fn added(&self, party: Party, pick: impl Fn(&load::Outcome) -> f64) -> Vec<f64> {
         self.beside(Party::Direct, party, pick)
     }
 }
 
 /// Measures each of the parties once a round, beginning with another one each time.
-async fn rounds(
+pub async fn rounds(
     parties: &Parties,
     among: &[Party],
     plan: &Plan,
@@ -83,15 +89,12 @@ async fn rounds(
         eprintln!("headgate-bench: {what}, round {} of {}", round + 1, plan.rounds);
         let order = among.iter().cycle().skip(round % among.len()).take(among.len());
         for party in order.copied() {
-            let mut all = vec!["load".into(), "--address".into(), parties.address(party).to_string()];
-            all.extend(["--key".into(), party.key().into()]);
+            let place = parties.place(party)?;
+            let mut all = vec!["load".into(), "--address".into(), place.address.to_string()];
+            all.extend(["--key".into(), place.key.into()]);
+            all.extend(place.headers.iter().flat_map(|header| ["--header".into(), header.clone()]));
             all.extend_from_slice(arguments);
-            let pid = match party {
-                Party::Direct => None,
-                Party::Nginx => Some(parties.nginx_pid),
-                Party::Bare => Some(parties.bare_pid),
-                Party::Headgate | Party::Translated => Some(parties.headgate_pid),
-            };
+            let pid = place.pid;
             let before = pid.map(process::cpu).transpose()?;
             let outcome: load::Outcome = ask_self(&all).await?;
             // What is left to do after the answers belongs to them.
@@ -115,7 +118,8 @@ async fn rounds(
     Ok(series)
 }
 
-fn words(line: &str) -> Vec<String> {
+/// Arguments from one line.
+pub fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -205,7 +209,7 @@ pub async fn throughput(parties: &Parties, plan: &Plan, report: &mut Report) -> 
 
 /// Streams of twenty events, ten milliseconds apart, fifty begun a second.
 pub async fn stream(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
-    let arguments = words(&format!("--rate 50 --stream 20 --interval 10000 --seconds {} --warm-up 1", plan.seconds));
+    let arguments = stream_arguments(50, 1, plan);
     let series = rounds(parties, &Party::PASSING, plan, "streams", &arguments, report).await?;
     let first: [fn(&load::Outcome) -> f64; 2] = [|o| o.first_event.p50 / 1000.0, |o| o.first_event.p99 / 1000.0];
     let wanted = [Wanted::AtMost(0.4, 1.0), Wanted::AtMost(2.0, 8.0)];
@@ -224,14 +228,21 @@ pub async fn stream(parties: &Parties, plan: &Plan, report: &mut Report) -> Resu
     Ok(())
 }
 
+/// A load of the usual streams, so many begun a second.
+pub fn stream_arguments(rate: u32, warm_up: u32, plan: &Plan) -> Vec<String> {
+    let seconds = plan.seconds;
+    words(&format!("--rate {rate} --stream {EVENTS} --interval {INTERVAL} --seconds {seconds} --warm-up {warm_up}"))
+}
+
 /// Idle, then with many streams open: once, since memory does not come back to where it was.
 pub async fn memory(parties: &Parties, plan: &Plan, report: &mut Report) -> Result<()> {
     eprintln!("headgate-bench: idle");
     pause(2.0).await;
-    let before = process::cpu(parties.headgate_pid)?;
+    let pid = parties.pid(Party::Headgate)?;
+    let before = process::cpu(pid)?;
     pause(plan.idle).await;
-    let used = process::cpu(parties.headgate_pid)?.saturating_sub(before);
-    let resident = process::resident(parties.headgate_pid)? as f64 / MIB;
+    let used = process::cpu(pid)?.saturating_sub(before);
+    let resident = process::resident(pid)? as f64 / MIB;
     report.add(
         "idle: resident memory, without PostgreSQL",
         Unit::Mebibytes,
@@ -243,10 +254,9 @@ pub async fn memory(parties: &Parties, plan: &Plan, report: &mut Report) -> Resu
 
     eprintln!("headgate-bench: {} streams at the same time", plan.streams);
     let arguments = format!(
-        "streams --address {} --key {KEY} --count {} --pid {}",
-        parties.address(Party::Headgate),
-        plan.streams,
-        parties.headgate_pid
+        "streams --address {} --key {KEY} --count {} --pid {pid}",
+        parties.place(Party::Headgate)?.address,
+        plan.streams
     );
     let outcome: streams::Outcome = ask_self(&words(&arguments)).await?;
     if outcome.open < plan.streams {

@@ -5,6 +5,7 @@ mod decisions;
 mod document;
 mod measure;
 mod parties;
+mod peers;
 mod report;
 mod start;
 
@@ -13,7 +14,13 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use self::{children::Children, measure::Plan, parties::Parties, report::Report};
+use self::{
+    children::Children,
+    measure::Plan,
+    parties::{Parties, Party},
+    peers::Peer,
+    report::Report,
+};
 use crate::{figures, mock::input_closed};
 
 /// Flags.
@@ -37,9 +44,12 @@ pub struct Args {
     /// Where the results go
     #[arg(long)]
     results: PathBuf,
-    /// The document to write after a whole run that counts
+    /// The document to write after a whole run that counts; its part about other gateways after one of those alone
     #[arg(long)]
     document: Option<PathBuf>,
+    /// Another gateway to compare with, as NAME@VERSION=PROGRAM; NAME is litellm or portkey
+    #[arg(long = "peer", value_name = "PEER")]
+    peers: Vec<Peer>,
     /// Keep the figures of a run that started late, marked as provisional
     #[arg(long)]
     provisional: bool,
@@ -65,6 +75,8 @@ pub enum Name {
     Start,
     /// Decisions of routing
     Routing,
+    /// Other gateways beside this one
+    Peers,
 }
 
 /// Runs it. The exit code is a failure when the run does not count.
@@ -108,21 +120,24 @@ async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     }
-    if let (Some(path), None, false) = (&args.document, args.name, args.quick) {
-        document::write(path, &report)?;
+    if let (Some(path), None | Some(Name::Peers), false) = (&args.document, args.name, args.quick) {
+        match args.name {
+            None => document::write(path, &report)?,
+            Some(_) => document::write_peers(path, &report)?,
+        }
         println!("Written: {}", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What goes through sockets: the mock upstream, nginx and Headgate.
+/// What goes through sockets: the mock upstream, nginx, Headgate and other gateways.
 async fn measure_parties(args: &Args, children: &Children, plan: &Plan, report: &mut Report) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("headgate-bench-").tempdir()?;
     // The embedded PostgreSQL runs as another user when this one is root, and has to get in.
     open_folder(folder.path())?;
     let wants = |name: Name| args.name.is_none_or(|only| only == name);
     eprintln!("headgate-bench: starting the mock upstream, nginx and Headgate");
-    let parties = Parties::start(children, folder.path(), &args.headgate).await?;
+    let mut parties = Parties::start(children, folder.path(), &args.headgate).await?;
     if wants(Name::Memory) {
         measure::memory(&parties, plan, report).await?;
     }
@@ -139,10 +154,17 @@ async fn measure_parties(args: &Args, children: &Children, plan: &Plan, report: 
     if wants(Name::Stream) {
         measure::stream(&parties, plan, report).await?;
     }
-    children.stop(parties.headgate_pid).await;
+    if wants(Name::Peers) {
+        peers::measure(&args.peers, &mut parties, children, folder.path(), plan, report).await?;
+        if args.name.is_some() && report.peers.names.is_empty() {
+            bail!("no other gateway was measured");
+        }
+    }
+    children.stop(parties.pid(Party::Headgate)?).await;
     if wants(Name::Start) {
         let url = args.database_url.as_deref();
-        start::cold(children, folder.path(), &args.headgate, parties.mock, url, plan, report).await?;
+        start::cold(children, folder.path(), &args.headgate, parties.place(Party::Direct)?.address, url, plan, report)
+            .await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Who is compared: the mock upstream reached directly, through nginx, and through Headgate.
+//! Who is compared: the mock upstream reached directly, through nginx, through Headgate, and through other gateways.
 
 use std::{
     fs,
@@ -32,38 +32,35 @@ pub enum Party {
     Headgate,
     /// The gateway, where it has to translate.
     Translated,
+    /// LiteLLM's proxy.
+    LiteLlm,
+    /// Portkey's gateway.
+    Portkey,
 }
 
 impl Party {
     /// Who only passes on.
     pub const PASSING: [Self; 4] = [Self::Direct, Self::Nginx, Self::Bare, Self::Headgate];
+}
 
+/// How a party is reached.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Where it listens.
+    pub address: SocketAddr,
     /// The access key that a request has.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Translated => TRANSLATED_KEY,
-            Self::Direct | Self::Nginx | Self::Bare | Self::Headgate => KEY,
-        }
-    }
+    pub key: &'static str,
+    /// Further headers that a request has, `name: value`.
+    pub headers: Vec<String>,
+    /// The process whose resources count as the party's; none where they do not.
+    pub pid: Option<u32>,
 }
 
-/// Everybody, running.
-pub struct Parties {
-    /// The upstream's address.
-    pub mock: SocketAddr,
-    nginx: SocketAddr,
-    bare: SocketAddr,
-    headgate: SocketAddr,
-    /// The gateway's process.
-    pub headgate_pid: u32,
-    /// The worker of nginx.
-    pub nginx_pid: u32,
-    /// The bare proxy.
-    pub bare_pid: u32,
-}
+/// Everybody who runs.
+pub struct Parties(Vec<(Party, Place)>);
 
 impl Parties {
-    /// Starts all of them.
+    /// Starts all that every part of the suite needs.
     pub async fn start(children: &Children, folder: &Path, program: &Path) -> Result<Self> {
         let mut mock = tokio::process::Command::new(std::env::current_exe()?);
         // Its input stays open as long as this process lives.
@@ -78,18 +75,36 @@ impl Parties {
         let bare = address.parse().context("the bare proxy's address")?;
         let data = folder.join("gateway");
         let mut gateway = gateway(program, folder, &data, Some(&configuration(folder, mock)?))?;
-        let (headgate_pid, address) = start_gateway(children, &mut gateway, folder).await?;
-        Ok(Self { mock, nginx, bare, headgate: address, headgate_pid, nginx_pid, bare_pid })
+        let (headgate_pid, headgate) = start_gateway(children, &mut gateway, folder).await?;
+        let place = |address, key, pid| Place { address, key, headers: Vec::new(), pid };
+        Ok(Self(vec![
+            (Party::Direct, place(mock, KEY, None)),
+            (Party::Nginx, place(nginx, KEY, Some(nginx_pid))),
+            (Party::Bare, place(bare, KEY, Some(bare_pid))),
+            (Party::Headgate, place(headgate, KEY, Some(headgate_pid))),
+            (Party::Translated, place(headgate, TRANSLATED_KEY, Some(headgate_pid))),
+        ]))
     }
 
-    /// Where to ask for this party.
-    pub fn address(&self, party: Party) -> SocketAddr {
-        match party {
-            Party::Direct => self.mock,
-            Party::Nginx => self.nginx,
-            Party::Bare => self.bare,
-            Party::Headgate | Party::Translated => self.headgate,
-        }
+    /// How to reach this party; an error if it does not run.
+    pub fn place(&self, party: Party) -> Result<&Place> {
+        let place = self.0.iter().find(|(one, _)| *one == party).map(|(_, place)| place);
+        place.with_context(|| format!("{party:?} does not run"))
+    }
+
+    /// The process of this party.
+    pub fn pid(&self, party: Party) -> Result<u32> {
+        self.place(party)?.pid.with_context(|| format!("{party:?} has no process"))
+    }
+
+    /// Takes one more.
+    pub fn add(&mut self, party: Party, place: Place) {
+        self.0.push((party, place));
+    }
+
+    /// Leaves this one out from now on.
+    pub fn remove(&mut self, party: Party) {
+        self.0.retain(|(one, _)| *one != party);
     }
 }
 
@@ -149,7 +164,7 @@ pub async fn start_gateway(
 }
 
 /// A port that nobody has at the moment.
-fn free_address() -> Result<SocketAddr> {
+pub fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
@@ -191,4 +206,24 @@ fn nginx_configuration(address: SocketAddr, mock: SocketAddr, root: bool) -> Str
          server {{\n    listen {address};\n    location / {{\n      proxy_pass http://mock;\n      \
          proxy_http_version 1.1;\n      proxy_set_header Connection \"\";\n      proxy_buffering off;\n    }}\n  }}\n}}\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_run_cannot_be_asked_and_who_was_removed_neither() {
+        let mut parties = Parties(Vec::new());
+        let why = parties.place(Party::LiteLlm).unwrap_err().to_string();
+        assert_eq!(why, "LiteLlm does not run");
+        let address = SocketAddr::from(([127, 0, 0, 1], 4000));
+        parties.add(Party::LiteLlm, Place { address, key: KEY, headers: Vec::new(), pid: Some(7) });
+        assert_eq!(
+            (parties.place(Party::LiteLlm).unwrap().address, parties.pid(Party::LiteLlm).unwrap()),
+            (address, 7)
+        );
+        parties.remove(Party::LiteLlm);
+        assert!(parties.place(Party::LiteLlm).is_err());
+    }
 }

@@ -126,6 +126,15 @@ pub struct Machine {
     pub kernel: String,
 }
 
+/// What came out beside other gateways.
+#[derive(Debug, Default, Serialize)]
+pub struct OfPeers {
+    /// They, with their versions; none if they were not measured.
+    pub names: Vec<String>,
+    /// The table.
+    pub rows: Vec<Row>,
+}
+
 /// All of it.
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -151,6 +160,8 @@ pub struct Report {
     pub provisional: bool,
     /// The table.
     pub rows: Vec<Row>,
+    /// The table beside other gateways.
+    pub peers: OfPeers,
     /// Every measurement.
     pub measurements: Vec<serde_json::Value>,
 }
@@ -171,19 +182,19 @@ impl Report {
             discarded: false,
             provisional: false,
             rows: Vec::new(),
+            peers: OfPeers::default(),
             measurements: Vec::new(),
         }
     }
 
     /// Takes one figure, a value for each round. Values that are no numbers are told of instead.
     pub fn add(&mut self, quantity: &str, unit: Unit, wanted: Wanted, rounds: Vec<f64>) {
-        match Spread::of(rounds) {
-            Some(spread) => {
-                let verdict = wanted.verdict(spread.median);
-                self.rows.push(Row { quantity: quantity.to_owned(), unit, wanted, verdict, spread });
-            }
-            None => eprintln!("headgate-bench: no figure for: {quantity}"),
-        }
+        self.rows.extend(row(quantity, unit, wanted, rounds));
+    }
+
+    /// The same for what belongs to the comparison with other gateways.
+    pub fn add_of_peers(&mut self, quantity: &str, unit: Unit, wanted: Wanted, rounds: Vec<f64>) {
+        self.peers.rows.extend(row(quantity, unit, wanted, rounds));
     }
 
     /// Takes the outcome of one measurement.
@@ -227,7 +238,7 @@ impl Report {
     /// The table for a terminal.
     pub fn table(&self) -> String {
         let mut lines = vec![["quantity", "target", "never above", "measured", ""].map(str::to_owned)];
-        for row in &self.rows {
+        for row in self.rows.iter().chain(&self.peers.rows) {
             let (target, bound) = row.limits();
             lines.push([row.quantity.clone(), target, bound, row.measured(), row.word().to_owned()]);
         }
@@ -254,6 +265,14 @@ impl Report {
         ));
         text
     }
+}
+
+fn row(quantity: &str, unit: Unit, wanted: Wanted, rounds: Vec<f64>) -> Option<Row> {
+    let Some(spread) = Spread::of(rounds) else {
+        eprintln!("headgate-bench: no figure for: {quantity}");
+        return None;
+    };
+    Some(Row { quantity: quantity.to_owned(), unit, wanted, verdict: wanted.verdict(spread.median), spread })
 }
 
 fn load_average() -> f64 {

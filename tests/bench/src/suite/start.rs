@@ -58,7 +58,7 @@ pub async fn cold(
             let begin = clock::now();
             let started = async {
                 let (pid, address) = start_gateway(children, &mut command, folder).await?;
-                answer(&Target { address, key: KEY.into(), prompt_bytes: 1024, stream: None, interval: 0 }).await?;
+                answer(&Target::to(address, KEY)).await?;
                 anyhow::Ok((pid, clock::now()))
             };
             let started = tokio::time::timeout(Duration::from_secs(60), started).await;
@@ -72,7 +72,7 @@ pub async fn cold(
 }
 
 /// One request, which has to succeed.
-async fn answer(target: &Target) -> Result<()> {
+pub async fn answer(target: &Target) -> Result<()> {
     let mut stream = TcpStream::connect(target.address).await?;
     stream.write_all(&target.request()).await?;
     let mut reader = Reader::default();
