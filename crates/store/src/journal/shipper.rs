@@ -18,10 +18,8 @@ use crate::database::{Database, DatabaseError};
 
 const LINES: usize = 500;
 const BYTES: usize = 1 << 20;
-/// Requests that end shortly after one another share a transaction. The longer, the less each costs; but larger batches
-/// keep a processor for longer, and requests that come meanwhile wait: at 500 a second on two processors the slowest
-/// hundredth is a third slower with 120 ms.
-const LINGER: Duration = Duration::from_millis(30);
+/// Requests that end shortly after one another share a transaction.
+const LINGER: Duration = Duration::from_millis(120);
 /// How often it is noted on disk how far everything is stored. What is stored twice after a crash counts once.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 /// Up to so much of a backlog the database gets as much rest as work: where everything shares few cores, requests come
