@@ -2579,6 +2579,8 @@ export interface paths {
                     ended_after?: string;
                     /** @description Ended at this time or earlier. */
                     ended_by?: string;
+                    /** @description That asked for no model, showed no known key, or belong to no group. */
+                    without?: "model" | "key" | "group";
                     /** @description What `next` of the page before said. */
                     cursor?: string;
                     /** @description Page number from 1, with the total; instead of a cursor. */
@@ -2676,6 +2678,8 @@ export interface paths {
                     ended_after?: string;
                     /** @description Ended at this time or earlier. */
                     ended_by?: string;
+                    /** @description That asked for no model, showed no known key, or belong to no group. */
+                    without?: "model" | "key" | "group";
                     /** @description `csv` or `json` (one object a line). */
                     format?: "csv" | "json";
                 };
@@ -2769,6 +2773,8 @@ export interface paths {
                     ended_after?: string;
                     /** @description Ended at this time or earlier. */
                     ended_by?: string;
+                    /** @description That asked for no model, showed no known key, or belong to no group. */
+                    without?: "model" | "key" | "group";
                 };
                 header?: never;
                 path?: never;
@@ -2860,6 +2866,8 @@ export interface paths {
                     ended_after?: string;
                     /** @description Ended at this time or earlier. */
                     ended_by?: string;
+                    /** @description That asked for no model, showed no known key, or belong to no group. */
+                    without?: "model" | "key" | "group";
                 };
                 header?: never;
                 path?: never;

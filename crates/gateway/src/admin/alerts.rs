@@ -10,11 +10,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     error::{
         ApiError,
         extract::{Body, Path, Query},
     },
-    upstreams::{AUTHOR, List, Seen},
+    upstreams::{List, Seen},
 };
 use crate::{
     alerts::{self, Delivery, Target},
@@ -108,9 +109,10 @@ async fn list(State(shared): State<Arc<Shared>>) -> Json<List<AlertView>> {
 #[utoipa::path(post, path = "/alerts", tag = "alerts", request_body = Object, responses((status = 200, body = SavedAlert)))]
 async fn create(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedAlert>, ApiError> {
-    let (id, revision) = shared.save_alert(None, &body, AUTHOR).await?;
+    let (id, revision) = shared.save_alert(None, &body, author.as_str()).await?;
     Ok(Json(SavedAlert { id, revision }))
 }
 
@@ -121,11 +123,12 @@ async fn create(
 #[utoipa::path(patch, path = "/alerts/{id}", tag = "alerts", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = SavedAlert)))]
 async fn change(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<AlertId>,
     Body(mut body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedAlert>, ApiError> {
     let seen = body.shift_remove("revision").and_then(|v| v.as_i64()).map(Revision);
-    let (id, revision) = shared.save_alert(Some((id, seen)), &body, AUTHOR).await?;
+    let (id, revision) = shared.save_alert(Some((id, seen)), &body, author.as_str()).await?;
     Ok(Json(SavedAlert { id, revision }))
 }
 
@@ -133,17 +136,22 @@ async fn change(
 #[utoipa::path(delete, path = "/alerts/{id}", tag = "alerts", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedAlert)))]
 async fn delete(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<AlertId>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedAlert>, ApiError> {
-    let revision = shared.remove_alert(id, seen.revision.map(Revision), AUTHOR).await?;
+    let revision = shared.remove_alert(id, seen.revision.map(Revision), author.as_str()).await?;
     Ok(Json(SavedAlert { id, revision }))
 }
 
 /// Bring a removed alert target back, with its address and secret
 #[utoipa::path(post, path = "/alerts/{id}/restore", tag = "alerts", params(("id" = i64, Path)), responses((status = 200, body = SavedAlert)))]
-async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<AlertId>) -> Result<Json<SavedAlert>, ApiError> {
-    let revision = shared.restore_alert(id, AUTHOR).await?;
+async fn restore(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<AlertId>,
+) -> Result<Json<SavedAlert>, ApiError> {
+    let revision = shared.restore_alert(id, author.as_str()).await?;
     Ok(Json(SavedAlert { id, revision }))
 }
 

@@ -16,11 +16,11 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     error::{
         ApiError,
         extract::{Body, Path},
     },
-    upstreams::AUTHOR,
 };
 use crate::{
     billing::{self, RefreshError},
@@ -230,6 +230,7 @@ async fn refresh(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) 
 #[utoipa::path(put, path = "/upstreams/{id}/billing/multiplier", tag = "upstreams", params(("id" = i64, Path)), request_body = ManualBody, responses((status = 200, body = BillingView)))]
 async fn set(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<UpstreamId>,
     Body(body): Body<ManualBody>,
 ) -> Result<Json<BillingView>, ApiError> {
@@ -239,24 +240,29 @@ async fn set(
         );
     }
     let manual = ManualMultiplier { multiplier: body.multiplier, at: shared.clock.wall() };
-    by_hand(&shared, id, Some(&manual)).await
+    by_hand(&shared, &author, id, Some(&manual)).await
 }
 
 /// Remove the multiplier set by hand
 #[utoipa::path(delete, path = "/upstreams/{id}/billing/multiplier", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = BillingView)))]
-async fn unset(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> Result<Json<BillingView>, ApiError> {
-    by_hand(&shared, id, None).await
+async fn unset(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<UpstreamId>,
+) -> Result<Json<BillingView>, ApiError> {
+    by_hand(&shared, &author, id, None).await
 }
 
 async fn by_hand(
     shared: &Shared,
+    author: &Author,
     id: UpstreamId,
     manual: Option<&ManualMultiplier>,
 ) -> Result<Json<BillingView>, ApiError> {
     view(shared, id)?;
     let database = shared.control.database()?;
     let now = manual.map_or_else(|| shared.clock.wall(), |manual| manual.at);
-    let stored = database.set_manual_multiplier(id, manual, now, AUTHOR).await;
+    let stored = database.set_manual_multiplier(id, manual, now, author.as_str()).await;
     stored.map_err(ControlError::from)?;
     billing::read(shared, &database, Some(id)).await;
     shared.verdicts.forget(id);

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     condition::{Condition, of_member},
     error::{
         ApiError,
@@ -91,9 +92,10 @@ async fn list(State(shared): State<Arc<Shared>>) -> Json<List<GroupView>> {
 #[utoipa::path(post, path = "/groups", tag = "groups", request_body = Object, responses((status = 200, body = SavedView)))]
 async fn create(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
-    save(&shared, Section::Groups, None, body).await
+    save(&shared, &author, Section::Groups, None, body).await
 }
 
 /// One group
@@ -108,26 +110,32 @@ async fn read(State(shared): State<Arc<Shared>>, Path(id): Path<GroupId>) -> Res
 #[utoipa::path(patch, path = "/groups/{id}", tag = "groups", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = SavedView)))]
 async fn change(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<i64>,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
-    save(&shared, Section::Groups, Some(id), body).await
+    save(&shared, &author, Section::Groups, Some(id), body).await
 }
 
 /// Remove a group that no key uses
 #[utoipa::path(delete, path = "/groups/{id}", tag = "groups", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
 async fn delete(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<i64>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
-    remove(&shared, Section::Groups, id, seen).await
+    remove(&shared, &author, Section::Groups, id, seen).await
 }
 
 /// Bring a removed group back, with those of its members that are still there
 #[utoipa::path(post, path = "/groups/{id}/restore", tag = "groups", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
-async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
-    bring_back(&shared, Section::Groups, id).await
+async fn restore(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<i64>,
+) -> Result<Json<SavedView>, ApiError> {
+    bring_back(&shared, &author, Section::Groups, id).await
 }
 
 /// The members of a group, with their state
@@ -165,6 +173,7 @@ async fn members(
 #[utoipa::path(put, path = "/groups/{id}/members", tag = "groups", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = SavedView)))]
 async fn set_member(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<GroupId>,
     Body(mut body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
@@ -173,7 +182,7 @@ async fn set_member(
         return Err(ApiError::bad_request("'upstream' is the name of the upstream").with_field("upstream"));
     }
     let revision = body.shift_remove("revision");
-    edit_members(&shared, id, revision, |members| {
+    edit_members(&shared, &author, id, revision, |members| {
         match members.iter_mut().find(|m| is_named(m, &name)) {
             Some(Value::Object(member)) => member.extend(std::mem::take(&mut body)),
             _ => members.push(Value::Object(std::mem::take(&mut body))),
@@ -187,12 +196,13 @@ async fn set_member(
 #[utoipa::path(delete, path = "/groups/{id}/members/{upstream}", tag = "groups", params(("id" = i64, Path), ("upstream" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
 async fn remove_member(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path((id, upstream)): Path<(GroupId, UpstreamId)>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
     let snapshot = shared.snapshot.load_full();
     let name = snapshot.configuration.upstream(upstream).ok_or_else(|| ApiError::not_found("upstream"))?.name.fold();
-    edit_members(&shared, id, seen.revision.map(Value::from), |members| {
+    edit_members(&shared, &author, id, seen.revision.map(Value::from), |members| {
         let before = members.len();
         members.retain(|m| !is_named(m, &name));
         members.len() < before
@@ -207,6 +217,7 @@ fn is_named(member: &Value, folded: &str) -> bool {
 /// Changes the list of members as the file spells it.
 async fn edit_members(
     shared: &Shared,
+    author: &Author,
     id: GroupId,
     revision: Option<Value>,
     edit: impl FnOnce(&mut Vec<Value>) -> bool,
@@ -223,5 +234,5 @@ async fn edit_members(
     let mut body = Map::new();
     body.insert("members".to_owned(), Value::Array(members));
     body.insert("revision".to_owned(), revision.unwrap_or_else(|| json!(group.revision)));
-    save(shared, Section::Groups, Some(id.0), body).await
+    save(shared, author, Section::Groups, Some(id.0), body).await
 }

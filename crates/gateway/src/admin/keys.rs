@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     error::{
         ApiError,
         extract::{Body, Path, Query},
@@ -73,9 +74,10 @@ async fn list(State(shared): State<Arc<Shared>>) -> Json<List<KeyView>> {
 #[utoipa::path(post, path = "/keys", tag = "keys", request_body = Object, responses((status = 200, body = SavedView)))]
 async fn create(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
-    save(&shared, Section::Keys, None, body).await
+    save(&shared, &author, Section::Keys, None, body).await
 }
 
 /// When each access key was last used, and by which client
@@ -99,16 +101,18 @@ async fn read(State(shared): State<Arc<Shared>>, Path(id): Path<KeyId>) -> Resul
 #[utoipa::path(patch, path = "/keys/{id}", tag = "keys", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = SavedView)))]
 async fn change(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<i64>,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
-    save(&shared, Section::Keys, Some(id), body).await
+    save(&shared, &author, Section::Keys, Some(id), body).await
 }
 
 /// Give a key a new secret; the old one stops working at once
 #[utoipa::path(post, path = "/keys/{id}/rotate", tag = "keys", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
 async fn rotate(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<KeyId>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
@@ -119,7 +123,7 @@ async fn rotate(
     body.insert("secret".to_owned(), secret.expose().into());
     body.insert("revision".to_owned(), seen.revision.unwrap_or(key.revision.0).into());
     let name = key.name.to_string();
-    let Json(mut saved) = save(&shared, Section::Keys, Some(id.0), body).await?;
+    let Json(mut saved) = save(&shared, &author, Section::Keys, Some(id.0), body).await?;
     saved.new_key = Some(crate::control::NewKey { name, secret: secret.expose().to_owned() });
     Ok(Json(saved))
 }
@@ -128,14 +132,19 @@ async fn rotate(
 #[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
 async fn delete(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<i64>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
-    remove(&shared, Section::Keys, id, seen).await
+    remove(&shared, &author, Section::Keys, id, seen).await
 }
 
 /// Bring a removed access key back, with its secret
 #[utoipa::path(post, path = "/keys/{id}/restore", tag = "keys", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
-async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
-    bring_back(&shared, Section::Keys, id).await
+async fn restore(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<i64>,
+) -> Result<Json<SavedView>, ApiError> {
+    bring_back(&shared, &author, Section::Keys, id).await
 }

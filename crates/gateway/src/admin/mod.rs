@@ -2,6 +2,7 @@
 
 mod alerts;
 mod apply;
+mod author;
 mod billing;
 mod charges;
 mod condition;
@@ -26,7 +27,6 @@ mod session;
 mod settings;
 mod status;
 mod tags;
-
 mod token;
 mod tokens;
 mod trial;
@@ -46,8 +46,8 @@ use utoipa::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
-use self::error::ApiError;
 pub(crate) use self::overview::glance;
+use self::{author::Author, error::ApiError};
 pub use self::{
     overview::{Cause, Glance, Standing},
     session::Sessions,
@@ -137,12 +137,17 @@ pub(crate) async fn serve(shared: &Shared, router: Router, peer: Peer, request: 
             .into_response();
     }
     let signs_in = request.uri().path() == "/admin/v1/session" && request.method() == Method::POST;
-    if !signs_in && !shows_token(&request, shared) {
+    let author = author(&request, shared, peer);
+    if !signs_in && author.is_none() {
         // The same brake as for wrong access keys.
         shared.invalid_keys.brake(peer.remote.ip(), shared.now()).await;
         return ApiError::unauthorized().into_response();
     }
-    match router.oneshot(request.map(Body::new)).await {
+    let mut request = request.map(Body::new);
+    if let Some(author) = author {
+        request.extensions_mut().insert(author);
+    }
+    match router.oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},
     }
@@ -153,13 +158,13 @@ pub(crate) fn is_open_to(shared: &Shared, peer: Peer) -> bool {
     peer.remote.ip().to_canonical().is_loopback() || shared.bootstrap.admin_remote
 }
 
-fn shows_token<B>(request: &Request<B>, shared: &Shared) -> bool {
-    let shown = request.headers().get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).and_then(|text| {
-        let (scheme, token) = text.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-    });
-    shown.is_some_and(|shown| {
-        shown.as_bytes().ct_eq(shared.admin_token.expose().as_bytes()).into()
-            || shared.sessions.admit(shown, shared.now())
-    })
+/// Whose token a request shows; none without a valid one.
+fn author<B>(request: &Request<B>, shared: &Shared, peer: Peer) -> Option<Author> {
+    let text = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = text.split_once(' ')?;
+    let shown = scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())?;
+    if shown.as_bytes().ct_eq(shared.admin_token.expose().as_bytes()).into() {
+        return Some(Author::api(peer.remote.ip()));
+    }
+    shared.sessions.admit(shown, shared.now()).then(|| Author::browser(peer.remote.ip()))
 }

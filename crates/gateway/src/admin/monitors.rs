@@ -15,12 +15,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     condition::{Condition, condition},
     error::{
         ApiError,
         extract::{Body, Path, Query},
     },
-    upstreams::{AUTHOR, List, Seen},
+    upstreams::{List, Seen},
 };
 use crate::{control::ControlError, monitors, shared::Shared};
 
@@ -132,14 +133,18 @@ async fn list(State(shared): State<Arc<Shared>>) -> Json<List<MonitorView>> {
 
 /// Make monitors, one for each model
 #[utoipa::path(post, path = "/monitors", tag = "monitors", request_body = NewMonitors, responses((status = 200, body = Changed)))]
-async fn create(State(shared): State<Arc<Shared>>, Body(body): Body<NewMonitors>) -> Result<Json<Changed>, ApiError> {
+async fn create(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Body(body): Body<NewMonitors>,
+) -> Result<Json<Changed>, ApiError> {
     if body.models.is_empty() {
         return Err(ApiError::bad_request("'models' names at least one model").with_field("models"));
     }
     let count = u32::try_from(body.models.len()).unwrap_or(u32::MAX);
     let first = shared.control.database()?.allocate_ids(count).await?;
     let mut ids = Vec::new();
-    let edited = shared.edit(AUTHOR, |next, revision| {
+    let edited = shared.edit(author.as_str(), |next, revision| {
         ids.clear();
         for (id, model) in (first..).map(MonitorId).zip(&body.models) {
             let model = model.trim();
@@ -165,11 +170,12 @@ async fn create(State(shared): State<Arc<Shared>>, Body(body): Body<NewMonitors>
 #[utoipa::path(patch, path = "/monitors/{id}", tag = "monitors", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = Changed)))]
 async fn change(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<MonitorId>,
     Body(mut body): Body<Map<String, Value>>,
 ) -> Result<Json<Changed>, ApiError> {
     let seen = body.shift_remove("revision").and_then(|v| v.as_i64()).map(Revision);
-    let edited = shared.edit(AUTHOR, |next, revision| {
+    let edited = shared.edit(author.as_str(), |next, revision| {
         let monitor = find(next, id, seen)?;
         let Ok(Value::Object(mut fields)) = serde_json::to_value(&monitor.spec) else {
             return Err(ControlError::NotFound("monitor".to_owned()));
@@ -195,10 +201,11 @@ async fn change(
 #[utoipa::path(delete, path = "/monitors/{id}", tag = "monitors", params(("id" = i64, Path), Seen), responses((status = 200, body = Changed)))]
 async fn delete(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<MonitorId>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<Changed>, ApiError> {
-    let edited = shared.edit(AUTHOR, |next, _| {
+    let edited = shared.edit(author.as_str(), |next, _| {
         find(next, id, seen.revision.map(Revision))?;
         next.monitors.retain(|m| m.id != id);
         Ok(())
@@ -209,8 +216,12 @@ async fn delete(
 
 /// Bring a removed monitor back, with its probes
 #[utoipa::path(post, path = "/monitors/{id}/restore", tag = "monitors", params(("id" = i64, Path)), responses((status = 200, body = Changed)))]
-async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<MonitorId>) -> Result<Json<Changed>, ApiError> {
-    let revision = shared.restore_monitor(id, AUTHOR).await?;
+async fn restore(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<MonitorId>,
+) -> Result<Json<Changed>, ApiError> {
+    let revision = shared.restore_monitor(id, author.as_str()).await?;
     Ok(Json(Changed { revision, ids: vec![id] }))
 }
 

@@ -12,11 +12,11 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     error::{
         ApiError,
         extract::{Body, Path, Query},
     },
-    upstreams::AUTHOR,
 };
 use crate::{
     control::ControlError,
@@ -224,7 +224,11 @@ async fn refresh(State(shared): State<Arc<Shared>>) -> Result<Json<PricesView>, 
 ///
 /// By the prices now in force; the action is written down. Otherwise a record keeps the cost it was stamped with.
 #[utoipa::path(post, path = "/prices/reprice", tag = "prices", request_body = Range, responses((status = 200, body = Repricing)))]
-async fn reprice(State(shared): State<Arc<Shared>>, Body(range): Body<Range>) -> Result<Json<Repricing>, ApiError> {
+async fn reprice(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Body(range): Body<Range>,
+) -> Result<Json<Repricing>, ApiError> {
     let database = shared.control.database()?;
     let until = range.until.unwrap_or_else(|| shared.clock.wall());
     if until <= range.since {
@@ -232,5 +236,5 @@ async fn reprice(State(shared): State<Arc<Shared>>, Body(range): Body<Range>) ->
     }
     // What has just ended is priced like the rest, if it can be stored soon.
     let _ = tokio::time::timeout(std::time::Duration::from_secs(5), shared.journal.flush()).await;
-    Ok(Json(prices::reprice(&shared, &database, AUTHOR, range.since, until).await?))
+    Ok(Json(prices::reprice(&shared, &database, author.as_str(), range.since, until).await?))
 }

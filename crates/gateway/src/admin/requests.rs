@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State};
 use chrono::{DateTime, TimeDelta, Utc};
 use headgate_domain::{AttemptRecord, ErrorSource, GroupId, KeyId, Protocol, RequestRecord, UpstreamId};
-use headgate_store::requests::{Filter, Item, Options, Paging, Stats, StatusWord, TokensWord};
+use headgate_store::requests::{Filter, Item, Options, Paging, Stats, StatusWord, TokensWord, Unnamed};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -68,6 +68,9 @@ pub(super) struct FilterQuery {
     ended_after: Option<DateTime<Utc>>,
     /// Ended at this time or earlier.
     ended_by: Option<DateTime<Utc>>,
+    /// That asked for no model, showed no known key, or belong to no group.
+    #[param(inline)]
+    without: Option<Unnamed>,
 }
 
 /// How long before its end a request may have started.
@@ -111,6 +114,7 @@ impl TryFrom<FilterQuery> for Filter {
             tokens: q.tokens,
             ended_after: q.ended_after,
             ended_by: q.ended_by,
+            without: q.without,
         })
     }
 }

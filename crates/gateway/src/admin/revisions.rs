@@ -13,11 +13,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     error::{
         ApiError,
         extract::{Path, Query},
     },
-    upstreams::{AUTHOR, List},
+    upstreams::List,
 };
 use crate::shared::Shared;
 
@@ -98,7 +99,11 @@ async fn difference(
 
 /// Go back to a revision: its objects become a new one
 #[utoipa::path(post, path = "/revisions/{id}/roll-back", tag = "revisions", params(("id" = i64, Path)), responses((status = 200, body = RolledBack)))]
-async fn roll_back(State(shared): State<Arc<Shared>>, Path(id): Path<Revision>) -> Result<Json<RolledBack>, ApiError> {
-    let edited = shared.roll_back(id, AUTHOR).await?;
+async fn roll_back(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<Revision>,
+) -> Result<Json<RolledBack>, ApiError> {
+    let edited = shared.roll_back(id, author.as_str()).await?;
     Ok(Json(RolledBack { revision: edited.revision, changes: edited.changes }))
 }

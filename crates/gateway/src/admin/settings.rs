@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     error::{ApiError, extract::Body},
-    upstreams::AUTHOR,
 };
 use crate::{control::ControlError, shared::Shared};
 
@@ -66,6 +66,7 @@ async fn read(State(shared): State<Arc<Shared>>) -> Json<SettingsView> {
 #[utoipa::path(patch, path = "/settings", tag = "settings", request_body = SettingsChange, responses((status = 200, body = SettingsView)))]
 async fn change(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Body(change): Body<SettingsChange>,
 ) -> Result<Json<SettingsView>, ApiError> {
     let unset: Vec<String> = change.values.iter().filter(|(_, v)| v.is_null()).map(|(k, _)| k.clone()).collect();
@@ -78,7 +79,7 @@ async fn change(
         );
     }
     shared
-        .edit(AUTHOR, move |next, revision| {
+        .edit(author.as_str(), move |next, revision| {
             if next.settings_revision != change.revision {
                 let current = serde_json::to_value(&next.settings).unwrap_or_default();
                 return Err(ControlError::ObjectConflict(

@@ -14,6 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
+    author::Author,
     billing::BillingView,
     condition::{Condition, condition},
     error::{
@@ -27,9 +28,6 @@ use crate::{
     shared::Shared,
     snapshot::Snapshot,
 };
-
-/// Who the admin API's changes are made by.
-pub(super) const AUTHOR: &str = "admin api";
 
 /// An upstream with its state.
 #[derive(Serialize, ToSchema)]
@@ -200,9 +198,10 @@ async fn list(State(shared): State<Arc<Shared>>, Query(query): Query<ListQuery>)
 #[utoipa::path(post, path = "/upstreams", tag = "upstreams", request_body = Object, responses((status = 200, body = SavedView)))]
 async fn create(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
-    save(&shared, Section::Upstreams, None, body).await
+    save(&shared, &author, Section::Upstreams, None, body).await
 }
 
 /// One upstream
@@ -220,31 +219,42 @@ async fn read(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -> 
 #[utoipa::path(patch, path = "/upstreams/{id}", tag = "upstreams", params(("id" = i64, Path)), request_body = Object, responses((status = 200, body = SavedView)))]
 async fn change(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<i64>,
     Body(body): Body<Map<String, Value>>,
 ) -> Result<Json<SavedView>, ApiError> {
-    save(&shared, Section::Upstreams, Some(id), body).await
+    save(&shared, &author, Section::Upstreams, Some(id), body).await
 }
 
 /// Remove an upstream, with its memberships and monitors
 #[utoipa::path(delete, path = "/upstreams/{id}", tag = "upstreams", params(("id" = i64, Path), Seen), responses((status = 200, body = SavedView)))]
 async fn delete(
     State(shared): State<Arc<Shared>>,
+    author: Author,
     Path(id): Path<i64>,
     Query(seen): Query<Seen>,
 ) -> Result<Json<SavedView>, ApiError> {
-    remove(&shared, Section::Upstreams, id, seen).await
+    remove(&shared, &author, Section::Upstreams, id, seen).await
 }
 
 /// Bring a removed upstream back
 #[utoipa::path(post, path = "/upstreams/{id}/restore", tag = "upstreams", params(("id" = i64, Path)), responses((status = 200, body = SavedView)))]
-async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<i64>) -> Result<Json<SavedView>, ApiError> {
-    bring_back(&shared, Section::Upstreams, id).await
+async fn restore(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Path(id): Path<i64>,
+) -> Result<Json<SavedView>, ApiError> {
+    bring_back(&shared, &author, Section::Upstreams, id).await
 }
 
 /// Brings a removed object back.
-pub(super) async fn bring_back(shared: &Shared, section: Section, id: i64) -> Result<Json<SavedView>, ApiError> {
-    let revision = shared.restore(section, id, AUTHOR).await?;
+pub(super) async fn bring_back(
+    shared: &Shared,
+    author: &Author,
+    section: Section,
+    id: i64,
+) -> Result<Json<SavedView>, ApiError> {
+    let revision = shared.restore(section, id, author.as_str()).await?;
     Ok(Json(SavedView { id, revision, new_key: None }))
 }
 
@@ -311,8 +321,12 @@ struct BatchView {
 
 /// Change several upstreams at once: one revision, all or nothing
 #[utoipa::path(post, path = "/upstreams/batch", tag = "upstreams", request_body = Batch, responses((status = 200, body = BatchView)))]
-async fn batch(State(shared): State<Arc<Shared>>, Body(body): Body<Batch>) -> Result<Json<BatchView>, ApiError> {
-    let edited = shared.batch(&body.ids, &body.action, AUTHOR).await?;
+async fn batch(
+    State(shared): State<Arc<Shared>>,
+    author: Author,
+    Body(body): Body<Batch>,
+) -> Result<Json<BatchView>, ApiError> {
+    let edited = shared.batch(&body.ids, &body.action, author.as_str()).await?;
     Ok(Json(BatchView { revision: edited.revision }))
 }
 
@@ -342,6 +356,7 @@ async fn models(State(shared): State<Arc<Shared>>, Path(id): Path<UpstreamId>) -
 /// Saves an object of a section; `revision` in the body is the state it was made from.
 pub(super) async fn save(
     shared: &Shared,
+    author: &Author,
     section: Section,
     id: Option<i64>,
     mut body: Map<String, Value>,
@@ -358,17 +373,18 @@ pub(super) async fn save(
         let message = "a change names the 'revision' of the object it was made from";
         return Err(ApiError::bad_request(message).with_field("revision"));
     }
-    let saved = shared.save(section, id.map(|id| (id, seen)), &body, AUTHOR).await?;
+    let saved = shared.save(section, id.map(|id| (id, seen)), &body, author.as_str()).await?;
     Ok(Json(SavedView { id: saved.id, revision: saved.revision, new_key: saved.new_key }))
 }
 
 /// Removes an object of a section.
 pub(super) async fn remove(
     shared: &Shared,
+    author: &Author,
     section: Section,
     id: i64,
     seen: Seen,
 ) -> Result<Json<SavedView>, ApiError> {
-    let revision = shared.remove(section, id, seen.revision.map(Revision), AUTHOR).await?;
+    let revision = shared.remove(section, id, seen.revision.map(Revision), author.as_str()).await?;
     Ok(Json(SavedView { id, revision, new_key: None }))
 }

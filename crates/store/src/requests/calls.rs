@@ -79,7 +79,7 @@ impl Database {
                 and headgate.attempt_passes(c, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)
                 and ($1::timestamptz is null or c.started_at >= $1) and ($2::timestamptz is null or c.started_at < $2)
             where ($21::boolean is distinct from false or r.cost_complete = false)"#],
-            [" and r.endpoint <> $25 group by 1 order by 1"],
+            [" and r.endpoint <> $26 group by 1 order by 1"],
             filter,
             bound,
             COUNTING
@@ -103,7 +103,7 @@ impl Database {
             join headgate.attempts c on c.started_at = r.started_at and c.request_id = r.id
             where $5::bigint is null and r.attempt_count > 1
                 and headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)"#],
-            [" and r.endpoint <> $25"],
+            [" and r.endpoint <> $26"],
             filter,
             bound,
             COUNTING
@@ -126,7 +126,7 @@ impl Database {
                 and ($1::timestamptz is null or c.started_at >= $1) and ($2::timestamptz is null or c.started_at < $2)
             where ($5::bigint is not null
                 or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))"#],
-            [" and r.endpoint <> $25"],
+            [" and r.endpoint <> $26"],
             filter,
             bound,
             COUNTING

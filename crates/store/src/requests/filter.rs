@@ -54,6 +54,31 @@ pub struct Filter {
     pub ended_after: Option<DateTime<Utc>>,
     /// Ended at this time or earlier.
     pub ended_by: Option<DateTime<Utc>>,
+    /// That names none of these.
+    pub without: Option<Unnamed>,
+}
+
+/// What a request may name none of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unnamed {
+    /// It asked for no model.
+    Model,
+    /// It showed no access key that is known.
+    Key,
+    /// It belongs to no group.
+    Group,
+}
+
+impl Unnamed {
+    /// The word of the statements.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Key => "key",
+            Self::Group => "group",
+        }
+    }
 }
 
 /// Where tokens are from.

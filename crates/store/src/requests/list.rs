@@ -79,7 +79,7 @@ impl From<sqlx::Error> for ListError {
 
 /// A statement over the filtered rows `r` of `headgate.requests`: `head` with its `from` and the condition on the
 /// upstream ($5) and on what figures are made of ($21 to $24, see `migrations/0010_traces.sql`), the other conditions,
-/// `tail`. Parameters from $25 are the statement's own. Plans are made for the values at hand (see `database.rs`), so an
+/// `tail`. Parameters from $26 are the statement's own. Plans are made for the values at hand (see `database.rs`), so an
 /// absent condition costs nothing.
 macro_rules! filtered {
     ([$($head:tt)*], [$($tail:tt)*], $filter:expr, $bound:expr $(, $own:expr)* $(,)?) => {
@@ -99,7 +99,9 @@ macro_rules! filtered {
                 and ($14::boolean is null or r.stream = $14)
                 and ($15::bigint is null or r.duration_ms >= $15)
                 and ($16::uuid is null or r.id between $16 and $17::uuid)
-                and ($18::text is null or r.client_ip ilike $18 or r.user_agent ilike $18 or r.id between $19::uuid and $20::uuid)"
+                and ($18::text is null or r.client_ip ilike $18 or r.user_agent ilike $18 or r.id between $19::uuid and $20::uuid)
+                and ($25::text is null or case $25 when 'model' then r.model is null when 'key' then r.key_id is null
+                    else r.group_id is null end)"
                 + $($tail)*,
             $filter.since,
             $filter.until,
@@ -124,7 +126,8 @@ macro_rules! filtered {
             $filter.priced,
             $filter.tokens.map($crate::requests::TokensWord::as_str),
             $filter.ended_after,
-            $filter.ended_by
+            $filter.ended_by,
+            $filter.without.map($crate::requests::Unnamed::as_str)
             $(, $own)*
         )
     };
@@ -143,7 +146,7 @@ macro_rules! rows {
             ), '[]') as "route!: Json<Vec<RouteStep>>"
             from (select r.* from "#
                 + $from],
-            [$order + " limit $27 offset $28) r order by r.started_at desc, r.id desc"],
+            [$order + " limit $28 offset $29) r order by r.started_at desc, r.id desc"],
             $filter,
             $bound
             $(, $own)*
@@ -175,7 +178,7 @@ impl Database {
                     and e.request_id = u.request_id and e.upstream_id = $5
                     and headgate.attempt_passes(e, $21, $22, $23, $24))",
                 " and ($1::timestamptz is null or u.started_at >= $1) and ($2::timestamptz is null or u.started_at < $2)
-                and ($25::timestamptz is null or (u.started_at, u.request_id) < ($25, $26::uuid))
+                and ($26::timestamptz is null or (u.started_at, u.request_id) < ($26, $27::uuid))
                 order by u.started_at desc, u.request_id desc",
                 filter,
                 bound,
@@ -193,7 +196,7 @@ impl Database {
             rows!(
                 "headgate.requests r where $5::bigint is null
                     and headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)",
-                " and ($25::timestamptz is null or (r.started_at, r.id) < ($25, $26::uuid))
+                " and ($26::timestamptz is null or (r.started_at, r.id) < ($26, $27::uuid))
                 order by r.started_at desc, r.id desc",
                 filter,
                 bound,
@@ -227,7 +230,7 @@ impl Database {
                     and ($5::bigint is not null
                         or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
                     and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
-                    [" limit $25) r"],
+                    [" limit $26) r"],
                     filter,
                     bound,
                     TOTAL_MAX

@@ -9,7 +9,7 @@ mod sums;
 mod traffic;
 
 pub use calls::{Calls, Compared};
-pub use filter::{BadFilter, Cursor, Filter, StatusWord, TokensWord};
+pub use filter::{BadFilter, Cursor, Filter, StatusWord, TokensWord, Unnamed};
 pub use list::{Item, ListError, Page, Paging, RouteStep};
 pub use recorded::{Recorded, Traffic};
 pub use stats::{Amount, Options, Spend, Stats};

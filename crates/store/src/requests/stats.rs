@@ -157,7 +157,7 @@ impl Database {
                 and ($5::bigint is not null
                     or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
                 and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
-            [" and r.endpoint <> $25"],
+            [" and r.endpoint <> $26"],
             filter,
             bound,
             COUNTING
@@ -177,7 +177,7 @@ impl Database {
                 and ($5::bigint is not null
                     or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
                 and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
-            [" and r.endpoint <> $25 and ($26::int is null or get_byte(uuid_send(r.id), 15) < $26)"],
+            [" and r.endpoint <> $26 and ($27::int is null or get_byte(uuid_send(r.id), 15) < $27)"],
             filter,
             bound,
             COUNTING,
@@ -275,7 +275,7 @@ impl Database {
                     and a.started_at = r.started_at and a.request_id = r.id and a.cost_currency is not null
             ) c where $5::bigint is null
                 and headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz)"#],
-            [" and r.endpoint <> $25 group by 1 order by 1"],
+            [" and r.endpoint <> $26 group by 1 order by 1"],
             filter,
             bound,
             COUNTING

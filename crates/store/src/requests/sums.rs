@@ -2,7 +2,7 @@
 
 use super::{
     calls::{Calls, Paid},
-    filter::{Bound, Filter},
+    filter::{Bound, Filter, Unnamed},
     list::ListError,
     stats::{Stats, amount},
 };
@@ -89,7 +89,9 @@ impl Database {
                 and ($4::bigint is null or group_id = $4) and ($5::bigint is null or key_id = $5)
                 and ($6::text is null or model = $6) and ($7::text is null or protocol = $7)
                 and ($8::boolean is null or stream = $8) and ($9::text[] is null or outcome = any($9))
-                and ($10::boolean is null or retried = $10)"#,
+                and ($10::boolean is null or retried = $10)
+                and ($11::text is null or case $11 when 'model' then model is null when 'key' then key_id is null
+                    else group_id is null end)"#,
             filter.since,
             filter.until,
             filter.upstream.map(|id| id.0),
@@ -100,6 +102,7 @@ impl Database {
             filter.stream,
             bound.outcomes.as_deref(),
             bound.retried(),
+            filter.without.map(Unnamed::as_str),
         )
         .fetch_all(self.pool());
         let (rows, paid) = tokio::try_join!(async { Ok(requests.await?) }, self.summed_costs(filter, bound))?;
@@ -148,6 +151,8 @@ impl Database {
                 and ($6::text is null or model = $6) and ($7::text is null or protocol = $7)
                 and ($8::boolean is null or stream = $8) and ($9::text[] is null or outcome = any($9))
                 and ($10::boolean is null or retried = $10)
+                and ($11::text is null or case $11 when 'model' then model is null when 'key' then key_id is null
+                    else group_id is null end)
             group by 1 order by 1"#,
             filter.since,
             filter.until,
@@ -159,6 +164,7 @@ impl Database {
             filter.stream,
             bound.outcomes.as_deref(),
             bound.retried(),
+            filter.without.map(Unnamed::as_str),
         )
         .fetch_all(self.pool())
         .await?;

@@ -6,7 +6,7 @@ use headgate_domain::{
 use headgate_store::{
     Database,
     prices::Repriced,
-    requests::{Filter, Stats, StatusWord, TokensWord},
+    requests::{Filter, Stats, StatusWord, TokensWord, Unnamed},
 };
 use rust_decimal::Decimal;
 
@@ -40,7 +40,8 @@ fn random(n: i64, dice: &mut Dice) -> Record {
     let request = &mut record.request;
     (request.started_at, request.completed_at) = (at, at + Duration::seconds(1));
     request.group_id = dice.pick(&[None, Some(GroupId(1)), Some(GroupId(2))]);
-    request.key_id = Some(KeyId(dice.id(3)));
+    let key = Some(KeyId(dice.id(3)));
+    request.key_id = dice.pick(&[key, key, key, None]);
     request.model = dice.pick(&[None, Some("model-a".into()), Some("model-b".into())]);
     request.stream = dice.below(2) == 0;
     request.outcome = dice.pick(&[
@@ -101,6 +102,14 @@ fn passes(filter: &Filter, charged: Option<bool>, usage: &UsageColumns, end: Dat
         && filter.ended_by.is_none_or(|t| end <= t)
 }
 
+fn is_named(r: &headgate_domain::RequestRecord, what: Unnamed) -> bool {
+    match what {
+        Unnamed::Model => r.model.is_some(),
+        Unnamed::Key => r.key_id.is_some(),
+        Unnamed::Group => r.group_id.is_some(),
+    }
+}
+
 /// What the figures of a filter should be, from the records themselves.
 fn expected(records: &[Record], filter: &Filter) -> Stats {
     let mut stats = Stats::default();
@@ -122,6 +131,7 @@ fn expected(records: &[Record], filter: &Filter) -> Stats {
             || filter.group.is_some_and(|g| r.group_id != Some(g))
             || filter.key.is_some_and(|k| r.key_id != Some(k))
             || filter.model.is_some() && r.model != filter.model
+            || filter.without.is_some_and(|what| is_named(r, what))
             || filter.stream.is_some_and(|s| r.stream != s)
             || !outcome_fits
             || filter.upstream.is_some() && !attempts.iter().any(|a| of_upstream(&a))
@@ -235,6 +245,7 @@ async fn sums_and_rows_together_are_what_rows_alone_are_for_any_time_and_filter(
                 tokens: dice.pick(&[None, None, None, Some(TokensWord::Compared), Some(TokensWord::Estimated)]),
                 ended_after: dice.pick(&[None, None, None, Some(since)]),
                 ended_by: dice.pick(&[None, None, None, Some(until)]),
+                without: dice.pick(&[None, None, None, Some(Unnamed::Model), Some(Unnamed::Key), Some(Unnamed::Group)]),
                 ..Filter::default()
             };
             assert_eq!(figures(&database, &filter).await, expected(&stored, &filter), "round {round}: {filter:?}");

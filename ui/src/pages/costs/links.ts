@@ -2,7 +2,7 @@
 import type { RouteLocationRaw } from "vue-router";
 import type { Costs, SpendBy, SpendRow } from "@/api/costs";
 
-type Narrow = Partial<Record<SpendBy | "priced" | "tokens", string | number | null | undefined>>;
+type Narrow = Partial<Record<SpendBy | "priced" | "tokens" | "without", string | number | null | undefined>>;
 
 function narrowed(query: Record<string, string>, narrow: Narrow): RouteLocationRaw {
   for (const [name, value] of Object.entries(narrow)) {
@@ -21,10 +21,10 @@ export function requestsEnded(time: Pick<Costs, "from" | "to">, narrow: Narrow =
   return narrowed({ ended_from: time.from, ended_to: time.to }, narrow);
 }
 
-/** Those of a row; none where nothing was named, which no filter finds. */
-export function requestsOfRow(costs: Costs, row: SpendRow, narrow: Narrow = {}): RouteLocationRaw | undefined {
+/** Those of a row, named or not. */
+export function requestsOfRow(costs: Costs, row: SpendRow, narrow: Narrow = {}): RouteLocationRaw {
   const value = costs.by === "model" ? row.name : row.id;
-  return value === null || value === undefined ? undefined : requestsOf(costs, { [costs.by]: value, ...narrow });
+  return requestsOf(costs, { [value == null ? "without" : costs.by]: value ?? costs.by, ...narrow });
 }
 
 /** An upstream's readings, of the same window. */

@@ -37,6 +37,7 @@ export function useRequestFilters() {
     client: useUrlList("client", "page"),
     priced: useUrlList("priced", "page"),
     tokens: useUrlList("tokens", "page"),
+    without: useUrlList("without", "page"),
   };
 
   const now = ref(Math.floor(Date.now() / MINUTE) * MINUTE);
@@ -66,6 +67,7 @@ export function useRequestFilters() {
       retried: yes("retried"),
       priced: yes("priced"),
       tokens: first("tokens") as RequestFilter["tokens"],
+      without: first("without") as RequestFilter["without"],
       ended_after: ended.value?.from,
       ended_by: ended.value?.to,
       q: search.value.trim() || undefined,
