@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use axum::body::Body;
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use http::{Method, Request, Uri, header};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ use crate::engine::{Engine, Running};
 
 /// The only paths there are for the pages.
 const ROOT: &str = "/admin/v1/";
+
+/// What is ready is handed over together up to about this many bytes.
+const PART: usize = 256 << 10;
 
 /// A request of the pages.
 #[derive(Deserialize)]
@@ -145,6 +148,12 @@ async fn relay(status: u16, content_type: String, body: Body, send: impl Fn(Part
     let mut pending = Vec::new();
     while let Some(Ok(chunk)) = chunks.next().await {
         pending.extend_from_slice(&chunk);
+        // What is there already goes along: each part runs a script in the page.
+        while pending.len() < PART
+            && let Some(Some(Ok(more))) = chunks.next().now_or_never()
+        {
+            pending.extend_from_slice(&more);
+        }
         let text = whole_characters(&mut pending);
         if !text.is_empty() && !send(Part::Chunk { text }) {
             return;

@@ -44,6 +44,14 @@ async fn a_browser_signs_in_with_the_admin_token_and_works_with_a_session() {
     assert_eq!(status.bearer_auth(token).send().await.unwrap().status(), 200);
     let other = headgate.client.get(format!("{}/admin/v1/status", headgate.url)).bearer_auth("hs-no");
     assert_eq!(other.send().await.unwrap().status(), 401);
+    // What changes is kept under the name of who changed it.
+    let body = json!({"name": "made", "base_url": fake.url()});
+    let change = headgate.client.post(format!("{}/admin/v1/upstreams", headgate.url)).bearer_auth(token).json(&body);
+    assert_eq!(change.send().await.unwrap().status(), 200);
+    headgate.admin(Method::POST, "/upstreams", Some(json!({"name": "also made", "base_url": fake.url()}))).await;
+    let revisions = headgate.admin(Method::GET, "/revisions", None).await;
+    let authors: Vec<&Value> = revisions["items"].as_array().unwrap().iter().map(|r| &r["author"]).collect();
+    assert_eq!(authors[..3], ["admin api", "browser", "serve --apply"]);
     // The pages themselves need none, and no other site may frame or reach them.
     let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let root = client.get(&headgate.url).send().await.unwrap();

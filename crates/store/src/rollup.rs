@@ -86,7 +86,7 @@ impl Database {
         .execute(&mut *transaction)
         .await?;
         sqlx::query!(
-            "insert into headgate.rollup_requests select * from headgate.add_up_requests($1, $2)",
+            "insert into headgate.rollup_requests select * from headgate.add_up_requests($1, $2, null)",
             bucket,
             end
         )

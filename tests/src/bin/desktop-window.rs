@@ -113,6 +113,8 @@ async fn from_nothing_to_a_first_answer_and_everything_is_there_after_a_restart(
 
     // A second upstream, by hand; then the first fails, and its lane shows it.
     let admin = Admin::of(&setup)?;
+    let newest = admin.get("/revisions").await?["items"][0].clone();
+    ensure!(newest["author"] == "window", "the window's change is kept as another's: {newest}");
     admin.post("/upstreams", json!({"name": "second", "base_url": second.url()})).await?;
     let group = admin.get("/groups").await?["items"][0].clone();
     let members = json!([{"upstream": admin.get("/upstreams").await?["items"][0]["name"], "priority": 10},

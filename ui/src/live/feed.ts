@@ -19,8 +19,25 @@ export function onFeed(listener: (event: Feed) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Events come in bursts: they are told together, so that the page is drawn once for all of them. */
+const REST_MS = 500;
+
+const waiting: Feed[] = [];
+let timer: ReturnType<typeof setTimeout> | undefined;
+let last = 0;
+
+function tellAll(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  last = Date.now();
+  for (const event of waiting.splice(0)) for (const listener of listeners) listener(event);
+}
+
+/** At once after a rest, and what a person changed. */
 function tell(event: Feed): void {
-  for (const listener of listeners) listener(event);
+  waiting.push(event);
+  if (event.type === "revision" || Date.now() - last >= REST_MS) tellAll();
+  else timer ??= setTimeout(tellAll, REST_MS - (Date.now() - last));
 }
 
 /** One stream, until `signal` fires or it ends. */
@@ -82,4 +99,8 @@ export function stopFeed(): void {
   document.removeEventListener("visibilitychange", followVisibility);
   disconnect();
   started = false;
+  clearTimeout(timer);
+  timer = undefined;
+  waiting.length = 0;
+  last = 0;
 }

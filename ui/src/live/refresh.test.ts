@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/vue-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { host } from "@/host";
-import { startFeed, stopFeed } from "./feed";
+import { onFeed, startFeed, stopFeed } from "./feed";
 import { refreshFromFeed } from "./refresh";
 
 let push: (event: object) => void;
@@ -46,6 +46,26 @@ describe("live events", () => {
     expect(renewed).toEqual([]);
     await vi.advanceTimersByTimeAsync(1000);
     expect(renewed.filter((name) => name === "overview")).toHaveLength(1);
+    release();
+  });
+
+  it("are told at once after a rest, and together in a burst, unless a person changed something", async () => {
+    const told: string[] = [];
+    const release = onFeed((event) => void told.push(event.type));
+    startFeed();
+    await vi.advanceTimersByTimeAsync(0);
+    push({ type: "request_started" });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told).toEqual(["request_started"]);
+    for (let n = 0; n < 20; n += 1) push({ type: "request_finished" });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(told).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(told).toHaveLength(21);
+    push({ type: "request_started" });
+    push({ type: "revision", revision: 4 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told.slice(21)).toEqual(["request_started", "revision"]);
     release();
   });
 

@@ -1,9 +1,7 @@
 /** Which cached answers an event makes old. They are asked for again soon, in one go, and only if somebody looks at them. */
-import type { QueryClient } from "@tanstack/vue-query";
+import type { Query, QueryClient } from "@tanstack/vue-query";
 import { onFeed, type Feed } from "./feed";
-
-/** Events come in bursts; answers are renewed at most this often. */
-const REST_MS = 1000;
+import { renewal } from "./renewal";
 
 const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   health: ["upstreams", "members", "overview", "logs", "monitors"],
@@ -35,31 +33,27 @@ const STALE: Record<Feed["type"], readonly string[] | "all"> = {
   resumed: "all",
 };
 
+const AT_ONCE: ReadonlySet<Feed["type"]> = new Set(["revision", "paused", "database", "resumed"]);
+
 export function refreshFromFeed(client: QueryClient): () => void {
   const waiting = new Set<string>();
   let everything = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let last = 0;
 
-  const renew = () => {
-    timer = undefined;
-    last = Date.now();
-    if (everything) void client.invalidateQueries({ predicate: (query) => query.queryKey[0] !== "upstream-models" });
-    else for (const name of waiting) void client.invalidateQueries({ queryKey: [name] });
+  const { soon, now } = renewal(() => {
+    const queries = everything
+      ? [{ predicate: (query: Query) => query.queryKey[0] !== "upstream-models" }]
+      : [...waiting].map((name) => ({ queryKey: [name] }));
     everything = false;
     waiting.clear();
-  };
+    return Promise.all(queries.map((of) => client.invalidateQueries(of)));
+  });
 
   return onFeed((event) => {
     const stale = STALE[event.type];
     if (stale === "all") everything = true;
     else stale.forEach((name) => waiting.add(name));
-    // What a person changed is shown at once; traffic may wait.
-    const rest = event.type === "revision" ? 0 : Math.max(0, REST_MS - (Date.now() - last));
-    if (timer && rest === 0) {
-      clearTimeout(timer);
-      timer = undefined;
-    }
-    timer ??= setTimeout(renew, rest);
+    // What a person changed is shown at once, and so is what ends waiting; traffic may wait.
+    if (AT_ONCE.has(event.type)) now();
+    else if (everything || waiting.size > 0) soon();
   });
 }

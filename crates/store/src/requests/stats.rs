@@ -242,7 +242,7 @@ impl Database {
     pub async fn spend(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Spend, DatabaseError> {
         let asked = sqlx::query!(
             r#"select coalesce(sum(charged), 0)::bigint as "charged!", coalesce(sum(priced), 0)::bigint as "priced!"
-            from headgate.requests_in($1, $2) where attempted_id is null"#,
+            from headgate.requests_in($1, $2, false)"#,
             since,
             until
         )

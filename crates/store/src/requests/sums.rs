@@ -84,8 +84,9 @@ impl Database {
             r#"select outcome as "outcome!", retried as "retried!", requests as "requests!", charged as "charged!",
                 priced as "priced!", tokens_fresh as "fresh!", tokens_read as "read!", tokens_write as "write!",
                 tokens_output as "output!", tokens_reasoning as "reasoning!", ttft as "ttft!", duration as "duration!"
-            from headgate.requests_in(coalesce($1, '-infinity'::timestamptz), coalesce($2, 'infinity'::timestamptz))
-            where (attempted_id = $3 or ($3::bigint is null and attempted_id is null))
+            from headgate.requests_in(coalesce($1, '-infinity'::timestamptz), coalesce($2, 'infinity'::timestamptz),
+                $3::bigint is not null)
+            where ($3::bigint is null or attempted_id = $3)
                 and ($4::bigint is null or group_id = $4) and ($5::bigint is null or key_id = $5)
                 and ($6::text is null or model = $6) and ($7::text is null or protocol = $7)
                 and ($8::boolean is null or stream = $8) and ($9::text[] is null or outcome = any($9))

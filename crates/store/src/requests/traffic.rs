@@ -102,7 +102,7 @@ impl Database {
     pub async fn arrived(&self, since: DateTime<Utc>) -> Result<i64, DatabaseError> {
         let count = sqlx::query_scalar!(
             r#"select coalesce(sum(requests), 0)::bigint as "count!"
-            from headgate.requests_in($1, 'infinity'::timestamptz) where attempted_id is null"#,
+            from headgate.requests_in($1, 'infinity'::timestamptz, false)"#,
             since
         );
         Ok(count.fetch_one(self.pool()).await?)
@@ -125,7 +125,7 @@ impl Database {
             r#"select floor(extract(epoch from bucket - $1) / $2::bigint)::bigint as "stretch!",
                 requests as "requests!", tokens_output as "tokens_output!", ttft as "ttft!",
                 outcome in ('failed', 'unavailable', 'unsupported', 'partial') as "failed!"
-            from headgate.requests_in($1, 'infinity'::timestamptz) where attempted_id is null"#,
+            from headgate.requests_in($1, 'infinity'::timestamptz, false)"#,
             since,
             step.num_seconds().max(1)
         )

@@ -2,34 +2,24 @@
 import { useQueryClient } from "@tanstack/vue-query";
 import { onScopeDispose, ref, watch, type Ref } from "vue";
 import { onFeed } from "@/live/feed";
-
-const REST_MS = 1000;
+import { renewal } from "@/live/renewal";
 
 export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void) {
   const client = useQueryClient();
   const waiting = ref(0);
-  let timer: ReturnType<typeof setTimeout> | undefined;
   /** Somebody asked for all there is; the last of it may not be stored yet. */
   let owed = false;
-  let last = 0;
 
-  function show(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    last = Date.now();
+  const { soon, now, cancel } = renewal(() => {
     waiting.value = 0;
     moveOn?.();
-    for (const name of ["requests", "request-options"]) void client.invalidateQueries({ queryKey: [name] });
-  }
-
-  function soon(): void {
-    timer ??= setTimeout(show, Math.max(0, REST_MS - (Date.now() - last)));
-  }
+    return Promise.all(["requests", "request-options"].map((name) => client.invalidateQueries({ queryKey: [name] })));
+  });
 
   /** On request, even while held. */
-  function showNow(): void {
+  function show(): void {
     owed = waiting.value > 0;
-    show();
+    now();
   }
 
   const release = onFeed((event) => {
@@ -41,14 +31,12 @@ export function useLiveList(isHeld: Readonly<Ref<boolean>>, moveOn?: () => void)
     }
   });
   watch(isHeld, (held) => {
-    if (held) {
-      clearTimeout(timer);
-      timer = undefined;
-    } else if (waiting.value > 0) soon();
+    if (held) cancel();
+    else if (waiting.value > 0) soon();
   });
   onScopeDispose(() => {
     release();
-    clearTimeout(timer);
+    cancel();
   });
-  return { waiting, show: showNow };
+  return { waiting, show };
 }
