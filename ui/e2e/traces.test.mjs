@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { history } from "./history.mjs";
 import { assertAccessible, assertFits, until } from "./steps.mjs";
 import { stage } from "./stage.mjs";
-import { someBilling } from "./world.mjs";
+import { someBilling, someCharges } from "./world.mjs";
 
 let world, page;
 stage((made) => ({ world, page } = made));
@@ -156,4 +156,24 @@ test("a multiplier set by hand is a step of the history with its author", async 
   await step.waitFor();
   assert.match(await step.innerText(), /×2\.5.*set by hand.*by admin api/s);
   await world.admin("DELETE", `/upstreams/${relay.id}/billing/multiplier`);
+});
+
+test("each charge leads to its request, and those without one are named", async () => {
+  const relay = await someCharges(world);
+  await open(`#/costs/${relay}`);
+  const count = (which) => page.locator(`[data-charges=${which}]`);
+  await count("matched").waitFor();
+  const counts = async () => Promise.all(["matched", "differing", "theirs", "ours"].map((w) => count(w).innerText()));
+  assert.deepEqual(await counts(), ["2", "1", "1", "1"]);
+  await count("theirs").click();
+  const rows = page.locator("[data-charge]");
+  await until(page, () => document.querySelectorAll("[data-charge]").length === 1);
+  assert.match(await rows.first().innerText(), /another-model[^]*none of ours/i);
+  await count("differing").click();
+  await until(page, () => /list price above ours/i.test(document.querySelector("[data-charge]")?.textContent ?? ""));
+  await assertAccessible(page, "charges");
+  await assertFits(page, "charges");
+  await rows.first().locator("a").click();
+  await page.waitForURL(/#\/requests\/[0-9a-f-]{36}/);
+  await page.locator(".sheet", { hasText: "gpt-4o" }).waitFor();
 });

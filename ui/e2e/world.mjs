@@ -223,3 +223,59 @@ export async function someBilling({ admin, fakes: [a, b] }, between) {
   await b.script([]);
   return relays.map(({ id }) => id);
 }
+
+const MULTIPLIER = 0.5;
+const QUOTA_OF_A_DOLLAR = 500_000;
+
+/** What a relay of the new-api kind says of itself, with these rows in its log. */
+function accountRules(used, rows) {
+  const usage = { object: "token_usage", name: "t", total_granted: 5_000_000 + used, total_used: used };
+  const status = { quota_per_unit: QUOTA_OF_A_DOLLAR, quota_display_type: "USD" };
+  const answer = (path, body) => ({ path, then: { status: 200, body: JSON.stringify(body) } });
+  return [
+    { path: "/v1/usage", then: { status: 404 } },
+    answer("/api/usage/token", {
+      code: true,
+      data: { ...usage, total_available: 5_000_000, unlimited_quota: false, model_limits: {}, expires_at: 0 },
+    }),
+    answer("/api/status", { success: true, data: status }),
+    answer("/api/log/token", { success: true, data: rows }),
+    answer("/api/user/groups", { success: true, data: { vip: { ratio: MULTIPLIER, desc: "" } } }),
+  ];
+}
+
+/** A relay with a log: of three requests one is charged as stated, one tenfold and one not at all; a fourth charge is somebody else's. */
+export async function someCharges({ admin, ask, fakes: [a] }) {
+  const model = "gpt-4o";
+  const relay = (await admin("GET", "/upstreams")).items.find((u) => u.name === "cloud-a");
+  const collect = async (rows) => {
+    await a.script(
+      accountRules(
+        rows.reduce((sum, row) => sum + (row.token_name === "t" ? row.quota : 0), 0),
+        rows,
+      ),
+    );
+    const told = await admin("POST", `/upstreams/${relay.id}/billing/refresh`);
+    await a.script([]);
+    return told;
+  };
+  await admin("PATCH", `/upstreams/${relay.id}`, { billing: { kind: "newapi" }, revision: relay.revision });
+  await collect([]);
+  for (let n = 0; n < 3; n += 1) await ask({ model, key: "hg-teamweb-0123456789abcdefghij", stream: false });
+  const stored = async () => (await admin("GET", `/requests?upstream=${relay.id}&model=${model}`)).items;
+  while ((await stored()).length < 3) await new Promise((resolve) => setTimeout(resolve, 100));
+  const row = (request, times, over = {}) => {
+    const input = (request.tokens_fresh ?? 0) + (request.tokens_read ?? 0);
+    const list = (request.tokens_fresh * 2.5 + (request.tokens_read ?? 0) * 1.25 + request.tokens_output * 10) / 1e6;
+    const tokens = { prompt_tokens: input, completion_tokens: request.tokens_output };
+    const other = JSON.stringify({ group_ratio: MULTIPLIER, cache_tokens: request.tokens_read ?? 0 });
+    const at = Math.floor(Date.parse(request.completed_at) / 1000);
+    const quota = list * times * MULTIPLIER * QUOTA_OF_A_DOLLAR;
+    const names = { model_name: model, group: "vip", token_name: "t" };
+    return { type: 2, created_at: at, quota, use_time: 1, ...tokens, ...names, other, ...over };
+  };
+  const [, second, first] = await stored();
+  const elsewhere = { model_name: "another-model", token_name: "somebody-else" };
+  await collect([row(second, 1, elsewhere), row(second, 10), row(first, 1)]);
+  return relay.id;
+}

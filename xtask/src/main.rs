@@ -129,7 +129,7 @@ fn faults(minutes: u32, period: u32) -> Result<()> {
 fn measure_rows(rows: u64) -> Result<()> {
     setup::ensure(&[setup::Need::Compiler, setup::Need::Postgres])?;
     let mut test = command::cargo()?;
-    test.args(["test", "--quiet", "--release", "--package", "headgate-store", "--test", "store", "large_table", "--"]);
-    test.args(["--ignored", "--nocapture"]).env("HEADGATE_ROWS", rows.to_string());
+    test.args(["test", "--quiet", "--release", "--package", "headgate-store", "--test", "store", "large::", "--"]);
+    test.args(["--ignored", "--nocapture", "--test-threads", "1"]).env("HEADGATE_ROWS", rows.to_string());
     command::run(&mut test)
 }

@@ -126,7 +126,7 @@ impl Database {
         if let Some(stats) = self.summed_stats(filter, &bound).await? {
             return Ok(stats);
         }
-        let row = filtered!(
+        let counting = filtered!(
             [r#"select count(*) as "total!",
                 count(*) filter (where r.outcome = 'success' and r.attempt_count <= 1) as "direct_success!",
                 count(*) filter (where r.outcome = 'success' and r.attempt_count > 1) as "failover_success!",
@@ -162,8 +162,20 @@ impl Database {
             bound,
             COUNTING
         )
-        .fetch_one(self.pool())
-        .await?;
+        .fetch_one(self.pool());
+        let of_upstream = async {
+            match filter.upstream {
+                Some(_) => self.upstream_costs(filter, &bound).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let twice = async {
+            match filter.tokens {
+                Some(TokensWord::Compared) => self.compared_output(filter, &bound).await.map(Some),
+                _ => Ok(None),
+            }
+        };
+        let (row, of_upstream, compared) = tokio::try_join!(async { Ok(counting.await?) }, of_upstream, twice)?;
         // Sorting is what takes long, and it keeps the counting from running in parallel: a statement of its own.
         let times = filtered!(
             [r#"select
@@ -185,8 +197,8 @@ impl Database {
         )
         .fetch_one(self.pool())
         .await?;
-        let paid = if filter.upstream.is_some() {
-            self.upstream_costs(filter, &bound).await?
+        let paid = if let Some(paid) = of_upstream {
+            paid
         } else {
             let costs = if row.other_currencies > 0 {
                 self.costs_by_currency(filter, &bound).await?
@@ -204,10 +216,6 @@ impl Database {
         };
         let (charged, priced) =
             if filter.upstream.is_some() { (paid.calls.charged, paid.calls.priced) } else { (row.charged, row.priced) };
-        let compared = match filter.tokens {
-            Some(TokensWord::Compared) => Some(self.compared_output(filter, &bound).await?),
-            _ => None,
-        };
         let at = |list: &Option<Vec<Option<f64>>>, n: usize| list.as_ref()?.get(n).copied().flatten();
         let mut stats = Stats {
             total: row.total,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use headgate_domain::{GroupId, KeyId, UpstreamId};
+use headgate_domain::{GroupId, KeyId, UpstreamId, audit::Record};
 use headgate_store::{
     costs::Dimension,
     requests::{Filter, Paging, StatusWord, TokensWord},
@@ -29,6 +29,38 @@ async fn timed<T>(what: &str, work: impl AsyncFn() -> T) -> T {
     times.sort();
     println!("{what:<40} {:>8.1} ms", times[2].as_secs_f64() * 1000.0);
     last.unwrap()
+}
+
+/// One of 30,000.
+fn within_a_quarter(n: i64) -> Record {
+    let mut record = failover(n);
+    let at = noon() + chrono::TimeDelta::milliseconds(n * 30);
+    record.request.started_at = at;
+    record.attempts.iter_mut().for_each(|attempt| attempt.started_at = at);
+    record
+}
+
+/// A quarter of an hour under way on a busy day of which PostgreSQL knows nothing yet.
+#[tokio::test]
+#[ignore = "takes a minute"]
+async fn large_quarter_that_was_never_analyzed() {
+    let database = support::database().await;
+    database.maintain_partitions(noon(), None).await.unwrap();
+    sqlx::raw_sql("alter table headgate.requests_20260310 set (autovacuum_enabled = false); alter table headgate.attempts_20260310 set (autovacuum_enabled = false)")
+        .execute(database.pool())
+        .await
+        .unwrap();
+    for batch in 0..60 {
+        let records: Vec<_> = (0..500).map(|n| within_a_quarter(batch * 500 + n)).collect();
+        database.insert_records(&array(&records)).await.unwrap();
+    }
+    let (since, until) = (noon() - Duration::from_secs(86_400), noon() + Duration::from_secs(3_600));
+    let day = Filter { since: Some(since), until: Some(until), ..Filter::default() };
+    println!("30,000 requests, 60,000 attempts, none added up:");
+    assert_eq!(timed("stats", async || database.request_stats(&day).await.unwrap().total).await, 30_000);
+    timed("who carries the load", async || database.shares(since).await.unwrap().len()).await;
+    timed("spent", async || database.spend(since, until).await.unwrap()).await;
+    timed("costs", async || database.spend_notes(since, until).await.unwrap().len()).await;
 }
 
 #[tokio::test]
