@@ -3,9 +3,12 @@ import { readFileSync, readdirSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { showLanguage } from ".";
 import { asSentence, OF_DOCUMENTS, SENTENCES, tellGateway } from "./gateway";
+import { OF_RECORDS, tellRecord } from "./records";
 
 const DOMAIN = new URL("../../../crates/domain/src/", import.meta.url);
 const ADMIN = new URL("../../../crates/gateway/src/admin/", import.meta.url);
+const FORWARD = new URL("../../../crates/gateway/src/forward/", import.meta.url);
+const INGRESS = new URL("../../../crates/gateway/src/ingress/", import.meta.url);
 
 function sources(folder: URL): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -56,6 +59,22 @@ describe("the gateway's sentences", () => {
     expect([...new Set(told)].filter((sentence) => !known.has(sentence))).toEqual([]);
   });
 
+  it("are all known in Chinese, of requests and attempts that failed", async () => {
+    const reached = "the upstream cannot be reached: {} ({})";
+    const told = [
+      ...toldBy(/\bFailure::new\(/g, FORWARD),
+      ...toldBy(/\bmessage = format!\(/g, FORWARD),
+      ...toldBy(/\bconnect\(/g, FORWARD).map((what) => reached.replace("{}", what).replace("{what}", what)),
+      ...toldBy(/\bRefusal::\w+,\s*format!\(/g, INGRESS),
+    ].filter((sentence) => sentence !== reached);
+    expect(told.length).toBeGreaterThan(35);
+    const known = new Set(OF_RECORDS.map(([english]) => english));
+    expect([...new Set(told)].filter((sentence) => !known.has(sentence))).toEqual([]);
+    await showLanguage("zh");
+    expect(tellRecord("upstream answered HTTP 503")).toBe("上游返回 HTTP 503");
+    expect(tellRecord("there is no such model")).toBe("there is no such model");
+  });
+
   it("keep their parts, and are told as they are in English or where they are unknown", async () => {
     expect(tellGateway("the group 'coding' is not configured")).toBe("the group 'coding' is not configured");
     await showLanguage("zh");
@@ -78,8 +97,9 @@ describe("the gateway's sentences", () => {
   });
 
   it("are each listed once, with as many parts on both sides", () => {
-    expect(new Set(SENTENCES.map(([english]) => english)).size).toBe(SENTENCES.length);
-    for (const [english, chinese] of [...SENTENCES, ...OF_DOCUMENTS]) {
+    for (const list of [SENTENCES, OF_RECORDS])
+      expect(new Set(list.map(([english]) => english)).size).toBe(list.length);
+    for (const [english, chinese] of [...SENTENCES, ...OF_DOCUMENTS, ...OF_RECORDS]) {
       const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
       expect([english, count(chinese, /\{\d\}/g)]).toEqual([english, count(english, /\{\}/g)]);
     }

@@ -175,26 +175,30 @@ export const OF_DOCUMENTS: readonly (readonly [string, string])[] = [
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Whole sentences are looked up; those with parts are tried in turn. */
-const whole = new Map(SENTENCES.filter(([english]) => !english.includes("{}")));
-const parts = [...SENTENCES.filter(([english]) => english.includes("{}")), ...OF_DOCUMENTS].map(
-  ([english, chinese]) => ({
-    pattern: new RegExp(`^${english.split("{}").map(escaped).join("(.+)")}$`, "s"),
-    chinese,
-  }),
-);
-
-/** The sentence in the person's language; one that is not known as it is. */
-export function tellGateway(sentence: string): string {
-  if (i18n.global.locale.value === "en") return sentence;
-  const known = whole.get(sentence);
-  if (known) return known;
-  for (const { pattern, chinese } of parts) {
-    const found = pattern.exec(sentence);
-    if (found) return chinese.replace(/\{(\d)\}/g, (_, n: string) => found[Number(n) + 1] ?? "");
-  }
-  return sentence;
+/** A way to tell sentences of these lists; one that is not known is told as it is. */
+export function telling(...lists: (readonly (readonly [string, string])[])[]): (sentence: string) => string {
+  const known = lists.flat();
+  // Whole sentences are looked up; those with parts are tried in turn.
+  const whole = new Map(known.filter(([english]) => !english.includes("{}")));
+  const parts = known
+    .filter(([english]) => english.includes("{}"))
+    .map(([english, chinese]) => ({
+      pattern: new RegExp(`^${english.split("{}").map(escaped).join("(.+)")}$`, "s"),
+      chinese,
+    }));
+  return (sentence) => {
+    if (i18n.global.locale.value === "en") return sentence;
+    const found = whole.get(sentence);
+    if (found) return found;
+    for (const { pattern, chinese } of parts) {
+      const match = pattern.exec(sentence);
+      if (match) return chinese.replace(/\{(\d)\}/g, (_, n: string) => match[Number(n) + 1] ?? "");
+    }
+    return sentence;
+  };
 }
+
+export const tellGateway = telling(SENTENCES, OF_DOCUMENTS);
 
 /** A literal of the source as it stands above: every part is {}, doubled braces are braces. */
 export function asSentence(literal: string): string {
