@@ -221,15 +221,9 @@ impl Database {
             Paging::After(_) => None,
             Paging::Number(_) => Some(
                 filtered!(
-                    [r#"select count(*) as "total!" from (select from headgate.requests r
-                    where ($5::bigint is null or exists (select from headgate.attempts a
-                    where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
-                    and headgate.attempt_passes(a, $21, $22, $23, $24)
-                    and ($1::timestamptz is null or a.started_at >= $1)
-                    and ($2::timestamptz is null or a.started_at < $2)))
-                    and ($5::bigint is not null
-                        or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
-                    and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
+                    [r#"select count(*) as "total!" from (select from headgate.requests_of($5::bigint,
+                    $1::timestamptz, $2::timestamptz, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz) r
+                    where true"#],
                     [" limit $26) r"],
                     filter,
                     bound,

@@ -149,14 +149,8 @@ impl Database {
                 count(r.cost_currency) filter (where r.attempt_count <= 1) as "amounts_once!",
                 sum(r.cost) filter (where r.cost_currency = 'USD')::text as usd,
                 count(*) filter (where coalesce(r.cost_currency <> 'USD', r.attempt_count > 1)) as "other_currencies!"
-            from headgate.requests r where ($5::bigint is null or exists (select from headgate.attempts a
-                where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
-                    and headgate.attempt_passes(a, $21, $22, $23, $24)
-                    and ($1::timestamptz is null or a.started_at >= $1)
-                    and ($2::timestamptz is null or a.started_at < $2)))
-                and ($5::bigint is not null
-                    or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
-                and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
+            from headgate.requests_of($5::bigint, $1::timestamptz, $2::timestamptz, $21::boolean, $22::text, $23::timestamptz,
+                $24::timestamptz) r where true"#],
             [" and r.endpoint <> $26"],
             filter,
             bound,
@@ -181,14 +175,8 @@ impl Database {
             [r#"select
                 percentile_cont(array[0.5, 0.95]) within group (order by r.ttft_ms) as "ttft: Vec<Option<f64>>",
                 percentile_cont(array[0.5, 0.95]) within group (order by r.duration_ms) as "duration: Vec<Option<f64>>"
-            from headgate.requests r where ($5::bigint is null or exists (select from headgate.attempts a
-                where a.started_at = r.started_at and a.request_id = r.id and a.upstream_id = $5
-                    and headgate.attempt_passes(a, $21, $22, $23, $24)
-                    and ($1::timestamptz is null or a.started_at >= $1)
-                    and ($2::timestamptz is null or a.started_at < $2)))
-                and ($5::bigint is not null
-                    or headgate.request_passes(r, $21::boolean, $22::text, $23::timestamptz, $24::timestamptz))
-                and ($5::bigint is null or $21::boolean is distinct from false or r.cost_complete = false)"#],
+            from headgate.requests_of($5::bigint, $1::timestamptz, $2::timestamptz, $21::boolean, $22::text, $23::timestamptz,
+                $24::timestamptz) r where true"#],
             [" and r.endpoint <> $26 and ($27::int is null or get_byte(uuid_send(r.id), 15) < $27)"],
             filter,
             bound,
