@@ -33,11 +33,15 @@ function tellAll(): void {
   for (const event of waiting.splice(0)) for (const listener of listeners) listener(event);
 }
 
-/** At once after a rest, and what a person changed. */
+/**
+ * At once after a rest, and what a person changed. A request that begins may have ended a moment later: nobody needs to
+ * see it waiting until then.
+ */
 function tell(event: Feed): void {
   waiting.push(event);
-  if (event.type === "revision" || Date.now() - last >= REST_MS) tellAll();
-  else timer ??= setTimeout(tellAll, REST_MS - (Date.now() - last));
+  const rest = event.type === "request_started" ? REST_MS : REST_MS - (Date.now() - last);
+  if (event.type === "revision" || rest <= 0) tellAll();
+  else timer ??= setTimeout(tellAll, rest);
 }
 
 /** One stream, until `signal` fires or it ends. */

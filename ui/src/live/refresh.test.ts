@@ -54,9 +54,9 @@ describe("live events", () => {
     const release = onFeed((event) => void told.push(event.type));
     startFeed();
     await vi.advanceTimersByTimeAsync(0);
-    push({ type: "request_started" });
+    push({ type: "health" });
     await vi.advanceTimersByTimeAsync(1);
-    expect(told).toEqual(["request_started"]);
+    expect(told).toEqual(["health"]);
     for (let n = 0; n < 20; n += 1) push({ type: "request_finished" });
     await vi.advanceTimersByTimeAsync(100);
     expect(told).toHaveLength(1);
@@ -66,6 +66,12 @@ describe("live events", () => {
     push({ type: "revision", revision: 4 });
     await vi.advanceTimersByTimeAsync(1);
     expect(told.slice(21)).toEqual(["request_started", "revision"]);
+    await vi.advanceTimersByTimeAsync(2000);
+    push({ type: "request_started" });
+    await vi.advanceTimersByTimeAsync(499);
+    expect(told).toHaveLength(23);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told).toHaveLength(24);
     release();
   });
 
