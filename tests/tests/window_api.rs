@@ -51,7 +51,7 @@ async fn a_browser_signs_in_with_the_admin_token_and_works_with_a_session() {
     headgate.admin(Method::POST, "/upstreams", Some(json!({"name": "also made", "base_url": fake.url()}))).await;
     let revisions = headgate.admin(Method::GET, "/revisions", None).await;
     let authors: Vec<&Value> = revisions["items"].as_array().unwrap().iter().map(|r| &r["author"]).collect();
-    assert_eq!(authors[..3], ["admin api", "browser", "serve --apply"]);
+    assert_eq!(authors[..3], ["admin api", "browser", "first start"]);
     // The pages themselves need none, and no other site may frame or reach them.
     let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let root = client.get(&headgate.url).send().await.unwrap();
