@@ -14,6 +14,7 @@ use crate::{
     peers::{self, Peers},
     postgres::{Reach, Scratch},
     setup::{self, Need, is_root},
+    ui, window,
 };
 
 /// What can be measured alone.
@@ -35,6 +36,8 @@ pub(crate) enum Name {
     Routing,
     /// LiteLLM's proxy and Portkey's gateway beside Headgate.
     Peers,
+    /// The gateway with its window open and hidden, under a virtual display. Never part of the whole.
+    Window,
 }
 
 /// How the gateway is built.
@@ -49,15 +52,16 @@ pub(crate) enum Profile {
 /// Flags.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to measure; everything when absent, which also writes docs/performance.md (`peers`: its part of it).
+    /// What to measure; everything but `window` when absent, which also writes docs/performance.md (`peers`, `window`:
+    /// their part of it).
     #[arg(value_enum)]
     name: Option<Name>,
     /// Three short rounds: to see whether it works, not to compare.
     #[arg(long)]
     quick: bool,
-    /// How the gateway is built.
-    #[arg(long, value_enum, default_value = "dist")]
-    profile: Profile,
+    /// How the gateway is built; when absent `dist`, and `release` for `window`.
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
     /// Keep the figures of a run whose requests started late, marked as provisional.
     #[arg(long)]
     provisional: bool,
@@ -70,6 +74,15 @@ impl Args {
     fn wants_peers(&self) -> bool {
         !self.without_peers && matches!(self.name, None | Some(Name::Peers))
     }
+
+    fn is_of_window(&self) -> bool {
+        matches!(self.name, Some(Name::Window))
+    }
+
+    fn profile(&self) -> Profile {
+        let usual = if self.is_of_window() { Profile::Release } else { Profile::Dist };
+        self.profile.unwrap_or(usual)
+    }
 }
 
 /// Installs what is missing, builds, measures. An error if the run does not count.
@@ -78,12 +91,17 @@ pub(crate) fn bench(args: &Args) -> Result<()> {
         bail!("The benchmarks need Linux: they read /proc and compare with nginx.");
     }
     setup::ensure(&[Need::Compiler, Need::Postgres])?;
-    ensure_nginx()?;
+    if args.is_of_window() {
+        setup::ensure(&[Need::WebView, Need::Display, Need::Network])?;
+        ui::build()?;
+    } else {
+        ensure_nginx()?;
+    }
     let peers = if args.wants_peers() { peers::ready() } else { None };
     if peers.is_none() && matches!(args.name, Some(Name::Peers)) {
         bail!("there is no other gateway to compare with");
     }
-    let profile = word(&args.profile);
+    let profile = word(&args.profile());
     build(args, &profile)?;
     let mut suite = suite(args, &profile, peers)?;
     // The cold start is measured with a PostgreSQL that is up already.
@@ -110,12 +128,23 @@ fn build(args: &Args, profile: &str) -> Result<()> {
     say(&format!("building with the profile {profile} (with dist it takes several minutes)"));
     let mut build = cargo()?;
     build.args(["build", "--package", "headgate", "--profile", profile]);
-    if matches!(args.profile, Profile::Release) {
-        build.env("CARGO_PROFILE_RELEASE_LTO", "off");
+    if args.is_of_window() {
+        // Apart from it, so that neither gets the other's features.
+        let mut desktop = cargo()?;
+        desktop.args(["build", "--package", "headgate-desktop", "--profile", profile]);
+        run(without_lto(&mut desktop, args))?;
     }
-    run(&mut build)?;
+    run(without_lto(&mut build, args))?;
     let mut build = cargo()?;
     run(build.args(["build", "--package", "headgate-bench", "--release"]).env("CARGO_PROFILE_RELEASE_LTO", "off"))
+}
+
+/// Link-time optimisation is for what is shipped.
+fn without_lto<'a>(build: &'a mut Command, args: &Args) -> &'a mut Command {
+    if matches!(args.profile(), Profile::Release) {
+        build.env("CARGO_PROFILE_RELEASE_LTO", "off");
+    }
+    build
 }
 
 /// The command that measures: where there are other gateways, in a network that has only loopback.
@@ -127,12 +156,16 @@ fn suite(args: &Args, profile: &str, peers: Option<Peers>) -> Result<Command> {
             inside.arg(program);
             (inside, programs)
         }
+        None if args.is_of_window() => (window::session(program)?, Vec::new()),
         None => (Command::new(program), Vec::new()),
     };
     suite.args(["suite", "--until-stdin-closes", "--profile", profile]);
     suite.arg("--headgate").arg(target.join(profile).join("headgate"));
     suite.arg("--results").arg(target.join("bench"));
     suite.arg("--document").arg(root()?.join("docs").join("performance.md"));
+    if args.is_of_window() {
+        suite.arg("--window").arg(target.join(profile).join("headgate-desktop"));
+    }
     for program in programs {
         suite.arg("--peer").arg(program);
     }
@@ -218,6 +251,19 @@ mod tests {
             line.args.wants_peers()
         };
         assert!(wants(&[]) && wants(&["peers"]) && wants(&["--quick", "peers"]));
-        assert!(!wants(&["latency"]) && !wants(&["--without-peers"]) && !wants(&["peers", "--without-peers"]));
+        assert!(
+            !wants(&["window"])
+                && !wants(&["latency"])
+                && !wants(&["--without-peers"])
+                && !wants(&["peers", "--without-peers"])
+        );
+    }
+
+    #[test]
+    fn the_window_is_measured_only_by_name_and_without_link_time_optimisation() {
+        let args = |words: &[&str]| Line::try_parse_from(["bench"].iter().chain(words)).unwrap().args;
+        assert!(!args(&[]).is_of_window() && matches!(args(&[]).profile(), Profile::Dist));
+        assert!(args(&["window"]).is_of_window() && matches!(args(&["window"]).profile(), Profile::Release));
+        assert!(matches!(args(&["window", "--profile", "dist"]).profile(), Profile::Dist));
     }
 }

@@ -4,13 +4,16 @@ use std::{fs, ops::Range, path::Path};
 
 use anyhow::{Context, Result};
 
-use super::report::{Report, Row};
+use super::{
+    report::{Report, Row},
+    window::section as window,
+};
 use crate::figures::{LATE_SHARE, Verdict, Wanted};
 
 /// Everything from here on is written by hand.
 const REMARKS: &str = "## Why, where a target is missed";
 
-/// Before it stands what is about other gateways.
+/// Before it stands what is measured apart: other gateways, the window.
 const MEASURED: &str = "## How it is measured";
 
 const METHOD: &str = "\
@@ -30,7 +33,8 @@ that an earlier start has made.
 
 `cargo xtask bench` measures all of it and writes this file; `--quick` is for a first look, and a NAME (`latency`,
 `translation`, `throughput`, `stream`, `memory`, `start`, `routing`, `peers`) measures one part. `peers` writes its own
-section of this file; `--without-peers` leaves the other gateways out.
+section of this file; `--without-peers` leaves the other gateways out. `window` has a section of its own, too, and is
+measured only when it is asked for by name.
 ";
 
 /// The section about other gateways, which has a date of its own.
@@ -57,13 +61,21 @@ pub fn write(path: &Path, report: &Report) -> Result<()> {
     } else {
         of_peers(report)
     };
-    save(path, &document(report, &peers, remarks))
+    // The window is never part of a whole run.
+    let window = section(&before, window::HEADING).and_then(|place| before.get(place)).unwrap_or("");
+    save(path, &document(report, &format!("{peers}{window}"), remarks))
 }
 
 /// Writes anew what stands in it about other gateways, and leaves the rest.
 pub fn write_peers(path: &Path, report: &Report) -> Result<()> {
     let before = fs::read_to_string(path).unwrap_or_default();
-    save(path, &with_peers(&before, &of_peers(report)))
+    save(path, &with_section(&before, PEERS, &of_peers(report)))
+}
+
+/// Writes anew what stands in it about the window, and leaves the rest.
+pub fn write_window(path: &Path, report: &Report) -> Result<()> {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    save(path, &with_section(&before, window::HEADING, &window::text(report)))
 }
 
 fn save(path: &Path, text: &str) -> Result<()> {
@@ -80,19 +92,19 @@ fn section(text: &str, heading: &str) -> Option<Range<usize>> {
     Some(begin..rest.find("\n## ").map_or(text.len(), |length| begin + length + 1))
 }
 
-fn with_peers(text: &str, peers: &str) -> String {
+fn with_section(text: &str, heading: &str, new: &str) -> String {
     let mut text = text.to_owned();
     // Where there is none yet, it comes before what tells how is measured.
-    let place = section(&text, PEERS).or_else(|| section(&text, MEASURED).map(|place| place.start..place.start));
+    let place = section(&text, heading).or_else(|| section(&text, MEASURED).map(|place| place.start..place.start));
     match place {
-        Some(place) => text.replace_range(place, peers),
-        None => text.push_str(&format!("\n{peers}")),
+        Some(place) => text.replace_range(place, new),
+        None => text.push_str(&format!("\n{new}")),
     }
     text
 }
 
 /// When and on what, as the first paragraph of figures.
-fn occasion(report: &Report) -> String {
+pub fn occasion(report: &Report) -> String {
     let machine = &report.machine;
     let (before, after) = report.load_average;
     let provisional = if report.provisional {
@@ -117,7 +129,7 @@ fn occasion(report: &Report) -> String {
 }
 
 /// Figures with a target, then those without.
-fn tables(rows: &[Row]) -> String {
+pub fn tables(rows: &[Row]) -> String {
     let mut text =
         String::from("| quantity | target | never ship above | measured | |\n| --- | --- | --- | --- | --- |\n");
     let compared = |row: &&Row| row.wanted == Wanted::Nothing;
@@ -140,8 +152,8 @@ fn of_peers(report: &Report) -> String {
     format!("{PEERS}\n\n{names}. {}{tables}\n{PEERS_METHOD}\n", occasion(report))
 }
 
-fn document(report: &Report, peers: &str, remarks: &str) -> String {
-    let mut text = format!("# How fast it is\n\n{}{}\n{peers}", occasion(report), tables(&report.rows));
+fn document(report: &Report, apart: &str, remarks: &str) -> String {
+    let mut text = format!("# How fast it is\n\n{}{}\n{apart}", occasion(report), tables(&report.rows));
     text.push_str(&format!(
         "{MEASURED}\n\n{METHOD}\nA run discards itself when in more than a quarter of the open-loop \
          measurements over {:.0} % of the requests started more than a millisecond late.\n\n## Missed targets\n\n{}",
@@ -220,5 +232,31 @@ mod tests {
 
         write(&path, &whole).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), with, "a run without them keeps their figures");
+    }
+
+    #[test]
+    fn a_run_of_the_window_changes_its_section_only_and_every_other_run_keeps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("performance.md");
+        let mut whole = Report::new("dist", 1);
+        whole.add("latency", Unit::Milliseconds, Wanted::AtMost(0.3, 0.6), vec![0.2]);
+        whole.peers.names.push("LiteLLM 1".to_owned());
+        write(&path, &whole).unwrap();
+        let without = fs::read_to_string(&path).unwrap();
+
+        for times in [1.3, 1.05] {
+            let mut report = Report::new("release", 1);
+            report.add_of_window("multiple", Unit::Times, Wanted::AtMost(1.1, 1.5), vec![times]);
+            write_window(&path, &report).unwrap();
+        }
+        let with = fs::read_to_string(&path).unwrap();
+        assert!(with.contains("| multiple | ≤ 1.1 × | 1.5 × | 1.05 × | met |"), "{with}");
+        assert!(!with.contains("1.30 ×"), "{with}");
+        let place = section(&with, window::HEADING).unwrap();
+        assert_eq!([&with[..place.start], &with[place.end..]].concat(), without);
+
+        write(&path, &whole).unwrap();
+        write_peers(&path, &whole).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), with);
     }
 }

@@ -8,6 +8,7 @@ mod parties;
 mod peers;
 mod report;
 mod start;
+mod window;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
@@ -26,7 +27,7 @@ use crate::{figures, mock::input_closed};
 /// Flags.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to measure; everything when absent
+    /// What to measure; everything but the window when absent
     #[arg(value_enum)]
     name: Option<Name>,
     /// Three short rounds: to see whether it works, not to compare
@@ -44,12 +45,15 @@ pub struct Args {
     /// Where the results go
     #[arg(long)]
     results: PathBuf,
-    /// The document to write after a whole run that counts; its part about other gateways after one of those alone
+    /// The document to write after a whole run that counts; its part about other gateways or the window after one of those alone
     #[arg(long)]
     document: Option<PathBuf>,
     /// Another gateway to compare with, as NAME@VERSION=PROGRAM; NAME is litellm or portkey
     #[arg(long = "peer", value_name = "PEER")]
     peers: Vec<Peer>,
+    /// The desktop program, for the part about its window
+    #[arg(long)]
+    window: Option<PathBuf>,
     /// Keep the figures of a run that started late, marked as provisional
     #[arg(long)]
     provisional: bool,
@@ -77,6 +81,8 @@ pub enum Name {
     Routing,
     /// Other gateways beside this one
     Peers,
+    /// The gateway with its window open and out of sight; inside a desktop session
+    Window,
 }
 
 /// Runs it. The exit code is a failure when the run does not count.
@@ -97,8 +103,10 @@ async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
     if args.name.is_none_or(|only| only == Name::Routing) {
         decisions::decisions(&plan, &mut report)?;
     }
-    if args.name != Some(Name::Routing) {
-        measure_parties(args, children, &plan, &mut report).await?;
+    match args.name {
+        Some(Name::Routing) => {}
+        Some(Name::Window) => measure_window(args, children, &plan, &mut report).await?,
+        _ => measure_parties(args, children, &plan, &mut report).await?,
     }
     report.finish(args.provisional, args.quick);
     print!("{}", report.table());
@@ -120,14 +128,27 @@ async fn measure_all(args: &Args, children: &Children) -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     }
-    if let (Some(path), None | Some(Name::Peers), false) = (&args.document, args.name, args.quick) {
+    if let (Some(path), false) = (&args.document, args.quick) {
         match args.name {
             None => document::write(path, &report)?,
-            Some(_) => document::write_peers(path, &report)?,
+            Some(Name::Peers) => document::write_peers(path, &report)?,
+            Some(Name::Window) => document::write_window(path, &report)?,
+            Some(_) => return Ok(ExitCode::SUCCESS),
         }
         println!("Written: {}", path.display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The gateway with and without its window.
+async fn measure_window(args: &Args, children: &Children, plan: &Plan, report: &mut Report) -> Result<()> {
+    let folder = tempfile::Builder::new().prefix("headgate-bench-").tempdir()?;
+    open_folder(folder.path())?;
+    let window = args.window.as_deref().context("the desktop program is not given (--window)")?;
+    window::measure(children, folder.path(), (&args.headgate, window), plan.rounds, args.quick, report).await?;
+    // They have to be gone before their folder is.
+    children.stop_all().await;
+    Ok(())
 }
 
 /// What goes through sockets: the mock upstream, nginx, Headgate and other gateways.

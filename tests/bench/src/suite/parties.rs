@@ -36,6 +36,10 @@ pub enum Party {
     LiteLlm,
     /// Portkey's gateway.
     Portkey,
+    /// The desktop program, its window open.
+    Window,
+    /// The desktop program out of sight.
+    Hidden,
 }
 
 impl Party {
@@ -62,11 +66,7 @@ pub struct Parties(Vec<(Party, Place)>);
 impl Parties {
     /// Starts all that every part of the suite needs.
     pub async fn start(children: &Children, folder: &Path, program: &Path) -> Result<Self> {
-        let mut mock = tokio::process::Command::new(std::env::current_exe()?);
-        // Its input stays open as long as this process lives.
-        mock.args(["mock", "--until-stdin-closes"]).stdin(Stdio::piped()).kill_on_drop(true);
-        let (_, address) = children.start_until(&mut mock, "ready on", Duration::from_secs(10)).await?;
-        let mock = address.parse().context("the mock upstream's address")?;
+        let mock = start_mock(children).await?;
         let (nginx, master) = start_nginx(children, folder, mock).await?;
         let nginx_pid = process::children(master).first().copied().unwrap_or(master);
         let mut bare = tokio::process::Command::new(std::env::current_exe()?);
@@ -108,6 +108,15 @@ impl Parties {
     }
 }
 
+/// Starts the mock upstream.
+pub async fn start_mock(children: &Children) -> Result<SocketAddr> {
+    let mut mock = tokio::process::Command::new(std::env::current_exe()?);
+    // Its input stays open as long as this process lives.
+    mock.args(["mock", "--until-stdin-closes"]).stdin(Stdio::piped()).kill_on_drop(true);
+    let (_, address) = children.start_until(&mut mock, "ready on", Duration::from_secs(10)).await?;
+    address.parse().context("the mock upstream's address")
+}
+
 /// The mock as an upstream of the client's protocol and of another, a group and a key for each; the credential comes
 /// from the environment.
 pub fn configuration(folder: &Path, mock: SocketAddr) -> Result<PathBuf> {
@@ -125,8 +134,19 @@ pub fn configuration(folder: &Path, mock: SocketAddr) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The command that serves, with nothing taken over from this process's own settings.
+/// The command that serves.
 pub fn gateway(program: &Path, folder: &Path, data: &Path, apply: Option<&Path>) -> Result<tokio::process::Command> {
+    let mut command = apart(program, folder)?;
+    command.args(["serve", "--vault", "memory", "--listen"]).arg(free_address()?.to_string());
+    command.arg("--data-dir").arg(data);
+    if let Some(file) = apply {
+        command.arg("--apply").arg(file);
+    }
+    Ok(command)
+}
+
+/// A program of ours that knows the upstream's key, with nothing taken over from this process's own settings.
+pub fn apart(program: &Path, folder: &Path) -> Result<tokio::process::Command> {
     let mut command = tied(program);
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
@@ -135,17 +155,7 @@ pub fn gateway(program: &Path, folder: &Path, data: &Path, apply: Option<&Path>)
         }
     }
     let log = fs::OpenOptions::new().create(true).append(true).open(folder.join("headgate.log"))?;
-    command
-        .args(["serve", "--vault", "memory", "--listen"])
-        .arg(free_address()?.to_string())
-        .arg("--data-dir")
-        .arg(data)
-        .env(UPSTREAM_KEY, "sk-benchmark")
-        .current_dir(folder)
-        .stderr(log);
-    if let Some(file) = apply {
-        command.arg("--apply").arg(file);
-    }
+    command.env(UPSTREAM_KEY, "sk-benchmark").current_dir(folder).stderr(log);
     Ok(command)
 }
 

@@ -162,6 +162,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// The table beside other gateways.
     pub peers: OfPeers,
+    /// The table about the window.
+    pub window: Vec<Row>,
     /// Every measurement.
     pub measurements: Vec<serde_json::Value>,
 }
@@ -183,6 +185,7 @@ impl Report {
             provisional: false,
             rows: Vec::new(),
             peers: OfPeers::default(),
+            window: Vec::new(),
             measurements: Vec::new(),
         }
     }
@@ -195,6 +198,11 @@ impl Report {
     /// The same for what belongs to the comparison with other gateways.
     pub fn add_of_peers(&mut self, quantity: &str, unit: Unit, wanted: Wanted, rounds: Vec<f64>) {
         self.peers.rows.extend(row(quantity, unit, wanted, rounds));
+    }
+
+    /// The same for what is about the window.
+    pub fn add_of_window(&mut self, quantity: &str, unit: Unit, wanted: Wanted, rounds: Vec<f64>) {
+        self.window.extend(row(quantity, unit, wanted, rounds));
     }
 
     /// Takes the outcome of one measurement.
@@ -238,7 +246,7 @@ impl Report {
     /// The table for a terminal.
     pub fn table(&self) -> String {
         let mut lines = vec![["quantity", "target", "never above", "measured", ""].map(str::to_owned)];
-        for row in self.rows.iter().chain(&self.peers.rows) {
+        for row in self.rows.iter().chain(&self.peers.rows).chain(&self.window) {
             let (target, bound) = row.limits();
             lines.push([row.quantity.clone(), target, bound, row.measured(), row.word().to_owned()]);
         }
