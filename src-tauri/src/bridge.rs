@@ -201,18 +201,40 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_is_handed_over_in_parts_of_whole_characters() {
-        let pieces: Vec<Result<Vec<u8>, std::io::Error>> =
-            "网关".as_bytes().iter().map(|byte| Ok(vec![*byte])).collect();
-        let body = Body::from_stream(futures_util::stream::iter(pieces));
+        let pieces = futures_util::stream::iter("网关".as_bytes()).then(|byte| async move {
+            // It comes a moment later.
+            tokio::task::yield_now().await;
+            Ok::<_, std::io::Error>(vec![*byte])
+        });
+        assert_eq!(parts_of(pieces).await, [chunk("网"), chunk("关")]);
+    }
+
+    #[tokio::test]
+    async fn what_is_ready_is_handed_over_together() {
+        let pieces = futures_util::stream::iter("网关, ready".as_bytes()).map(|byte| Ok(vec![*byte]));
+        assert_eq!(parts_of(pieces).await, [chunk("网关, ready")]);
+        let large = futures_util::stream::iter([PART, 1]).map(|size| Ok(vec![b'x'; size]));
+        assert_eq!(parts_of(large).await, [chunk(&"x".repeat(PART)), chunk("x")]);
+    }
+
+    fn chunk(text: &str) -> Part {
+        Part::Chunk { text: text.to_owned() }
+    }
+
+    /// The parts of a body, between the head and the end.
+    async fn parts_of(
+        pieces: impl futures_util::Stream<Item = Result<Vec<u8>, std::io::Error>> + Send + 'static,
+    ) -> Vec<Part> {
         let parts = Mutex::new(Vec::new());
-        relay(200, "text/plain".to_owned(), body, |part| {
+        relay(200, "text/plain".to_owned(), Body::from_stream(pieces), |part| {
             parts.lock().push(part);
             true
         })
         .await;
-        let chunk = |text: &str| Part::Chunk { text: text.to_owned() };
-        let head = Part::Head { status: 200, content_type: "text/plain".to_owned() };
-        assert_eq!(*parts.lock(), [head, chunk("网"), chunk("关"), Part::End]);
+        let mut parts = parts.into_inner();
+        assert_eq!(parts.remove(0), Part::Head { status: 200, content_type: "text/plain".to_owned() });
+        assert_eq!(parts.pop(), Some(Part::End));
+        parts
     }
 
     #[tokio::test]
