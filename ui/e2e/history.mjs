@@ -103,3 +103,18 @@ insert into probes (monitor_id, at, upstream_id, model, class, status, duration_
 analyze probes;`,
   );
 }
+
+/** Takes the key, or the model or group, from the newest `count` stored requests that have it. */
+export async function forget(world, what, count) {
+  const columns = { model: ["model"], key: ["key_id", "key_name"], group: ["group_id", "group_name"] }[what];
+  await sql(
+    world,
+    `set search_path = headgate;
+with forgotten as (
+  update requests set ${columns.map((column) => `${column} = null`).join(", ")}
+  where id in (select id from requests where ${columns[0]} is not null and cost is not null order by started_at desc limit ${count})
+  returning started_at
+)
+insert into rollup_changed (bucket) select distinct bucket(started_at) from forgotten on conflict do nothing;`,
+  );
+}

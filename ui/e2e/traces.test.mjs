@@ -1,7 +1,7 @@
 // Every number of the Costs page is followed by a click to the rows it came from, and both say the same.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { history } from "./history.mjs";
+import { forget, history } from "./history.mjs";
 import { assertAccessible, assertFits, until } from "./steps.mjs";
 import { stage } from "./stage.mjs";
 import { someBilling, someCharges } from "./world.mjs";
@@ -71,6 +71,25 @@ for (const by of ["model", "key", "group", "upstream"]) {
     await row.waitFor();
     const amount = rounded(await row.locator(".n[title]").first().getAttribute("title"));
     await follow(row, ({ cost }) => says(cost, amount, by));
+  });
+}
+
+for (const [what, count] of [
+  ["model", 5],
+  ["key", 7],
+  ["group", 9],
+]) {
+  test(`spend without a ${what} leads to the requests that name none`, async () => {
+    await forget(world, what, count);
+    await open(`#/costs?by=${what}`);
+    const row = page.locator("a.sp", { hasText: `no ${what}` });
+    await row.waitFor();
+    const amount = rounded(await row.locator(".n[title]").first().getAttribute("title"));
+    await follow(row, async ({ cost, calls }) => {
+      await says(cost, amount, what);
+      await says(() => calls("with_amount"), count, "calls");
+      assert.ok(await page.locator(".fchip.on", { hasText: `a ${what}` }).isVisible());
+    });
   });
 }
 
